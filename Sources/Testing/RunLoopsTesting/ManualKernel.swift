@@ -8,33 +8,34 @@ internal import Synchronization
 ///
 /// Everything except ``wake(_:_:)`` and ``now(_:)`` belongs to the loop's thread.
 package final class ManualKernel: Kernel, @unchecked Sendable {
-    /// Nanoseconds since the start of the machine, without and with the time it was suspended, and since 1970.
+    /// The monotonic time in nanoseconds; the boot time adds `suspended`, and the wall clock adds `suspended` and
+    /// `wallClock`.
     private let monotonic = Atomic<Int64>(1_000_000_000)
     private let suspended = Atomic<Int64>(0)
     private let wallClock = Atomic<Int64>(1_700_000_000_000_000_000)
     private let wakes = Atomic<Int>(0)
 
-    /// How many waits were asked for, and how many of them really slept.
+    /// The number of waits that were asked for; `sleeps` is the number of waits that have slept.
     package private(set) var waits = 0
     package private(set) var sleeps = 0
-    /// How many looks did not wait.
+    /// The number of polls, which ask for ready descriptors without waiting.
     package private(set) var polls = 0
     /// Descriptors that are ready, in the order in which they became so.
     package var ready: [(descriptor: CInt, events: RunLoop.DescriptorEvents)] = []
-    /// Waits that end at once for no reason, as with EINTR.
+    /// The number of next waits that end at once for no reason, as with EINTR.
     package var interruptions = 0
-    /// Error numbers that the next calls fail with: the call's name and the number, oldest first.
+    /// The failures of the next calls, oldest first: the name of a call, and the error number with which it fails.
     package var failures: [(call: String, code: CInt)] = []
     /// Called when a thread is about to sleep without a limit.
     package var sleepsForever: () -> Void = {}
-    /// The world around the kernel's calls, in a simulation; usually `nil`.
+    /// The simulation of other threads and of the system's failures; usually `nil`.
     package weak var world: (any ManualWorld)?
-    /// How many descriptors are watched, counted in each readiness.
+    /// The number of watched descriptors; a descriptor counts once for each readiness that watches it.
     package fileprivate(set) var watched = 0
 
     package init() {}
 
-    /// How often ``wake(_:_:)`` was called.
+    /// The number of calls of ``wake(_:_:)``.
     package var wakeCalls: Int { wakes.load(ordering: .relaxed) }
 
     package func now(_ base: RunLoop.TimeBase) -> Int64 {
@@ -52,13 +53,13 @@ package final class ManualKernel: Kernel, @unchecked Sendable {
 
     package func wake(_ word: borrowing WakeWord, _ phase: WakeWord.Phase) { wakes.add(1, ordering: .relaxed) }
 
-    /// Time goes on.
+    /// Moves the monotonic clock forward to a time, in nanoseconds; an earlier time has no effect.
     package func advance(to time: Int64) { monotonic.store(max(time, now(.monotonic)), ordering: .relaxed) }
 
-    /// The machine is suspended for a while: the monotonic clock stands still.
+    /// Simulates a suspension of the machine: all clocks except the monotonic clock move forward.
     package func suspend(for nanoseconds: Int64) { Self.add(nanoseconds, to: suspended) }
 
-    /// Somebody changes the date.
+    /// Changes the wall clock by a number of nanoseconds.
     package func changeWallClock(by nanoseconds: Int64) { Self.add(nanoseconds, to: wallClock) }
 
     // A clock stops at the first and the last instant that can be expressed. Only the loop's own thread changes it.
@@ -73,9 +74,9 @@ package final class ManualKernel: Kernel, @unchecked Sendable {
 
     fileprivate func countPoll() { polls += 1 }
 
-    /// One wait with nothing ready: time jumps to the first limit.
+    /// Waits while nothing is ready: moves the clocks to the earliest limit.
     ///
-    /// - Parameter isReady: Whether a descriptor has become ready meanwhile; asked in a simulation only.
+    /// - Parameter isReady: Returns whether a descriptor has become ready meanwhile; called in a simulation only.
     fileprivate func sleep(_ word: borrowing WakeWord, until limit: WaitLimit, isReady: () -> Bool) {
         waits += 1
         if interruptions > 0 {
@@ -105,27 +106,27 @@ package final class ManualKernel: Kernel, @unchecked Sendable {
     }
 }
 
-/// The world around the calls of a manual kernel: other threads act, and the system refuses, interrupts or is late.
+/// A simulation around the calls of a manual kernel: other threads act, and the system refuses, interrupts or is late.
 package protocol ManualWorld: AnyObject {
-    /// The error of a call that makes the kernel watch a descriptor for `events`; `nil` if the call succeeds.
+    /// Returns the error of a call that makes the kernel watch a descriptor for `events`; `nil` if the call succeeds.
     ///
-    /// - Parameter former: What the descriptor is watched for already.
+    /// - Parameter former: The events for which the descriptor is watched already; `nil` if there are none.
     func refusal(of events: RunLoop.DescriptorEvents, former: RunLoop.DescriptorEvents?) -> RunLoop.SystemCallError?
 
-    /// The thread is about to sleep: the last moment at which news keeps it awake.
+    /// Called when the thread is about to sleep, the last moment at which a wake-up keeps it awake.
     func willSleep()
 
-    /// The thread sleeps, and nothing has ended the sleep; returns what happens next.
+    /// Called while the thread sleeps; returns the next event.
     func whileAsleep(until limit: WaitLimit) -> ManualHappening
 }
 
 /// An event while a thread sleeps on a manual kernel.
 package enum ManualHappening {
-    /// Something that may end the sleep.
+    /// An event that may end the sleep.
     case news
     /// The sleep ends for no reason.
     case interruption
-    /// Nothing until the first limit; the thread wakes `late` nanoseconds after that.
+    /// No event before the earliest limit; the thread wakes `late` nanoseconds after the limit.
     case nothing(late: Int64)
 }
 

@@ -3,10 +3,10 @@
 
 public import RunLoops
 
-/// A run loop in virtual time: the same loop, on a kernel whose clock moves only when a test says so.
+/// A run loop in virtual time: a `RunLoop` on a simulated kernel whose clock moves only when a test says so.
 ///
-/// Use it to test code that uses a run loop: timers of hours fire in no time, in the same order as in real
-/// time, and a test can count what woke the loop.
+/// Use it to test code that uses a run loop: timers of hours fire at once, in the same order as in real time, and a
+/// test can count the loop's sleeps and wake-ups.
 ///
 /// ```swift
 /// ManualRunLoop.with { manual in
@@ -16,8 +16,8 @@ public import RunLoops
 /// }
 /// ```
 ///
-/// While time is manual, a callout takes no time. Descriptors are ready when the test says so (``setReady(_:_:)``); the
-/// loop asks the system for nothing.
+/// A callout takes no virtual time. Descriptors are ready when the test says so (``setReady(_:_:)``); the loop makes no
+/// system calls.
 ///
 /// Thread safety: all members belong to the thread that made the manual loop. Any thread may use its ``loop``, as any
 /// other loop.
@@ -34,9 +34,10 @@ public final class ManualRunLoop {
         }
     }
 
-    /// Runs `body` with a manual loop as the calling thread's own, and puts the thread's loop back afterwards.
+    /// Runs `body` with a manual loop as the calling thread's loop, and restores the thread's earlier loop afterwards.
     ///
-    /// At the end, everything that is still in the manual loop is cancelled and released, as at the end of a thread.
+    /// At the end, all items and blocks that are still in the manual loop are cancelled and released, as at the end of
+    /// a thread.
     public static func with<Result, Failure: Error>(
         _ body: (ManualRunLoop) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -61,8 +62,8 @@ public final class ManualRunLoop {
         RunLoop.Instant(nanoseconds: kernel.now(base), base: base)
     }
 
-    /// Runs everything that is due within `duration`, in order, each at its own instant, and leaves the clock at
-    /// the end of `duration`.
+    /// Runs all callouts that are due within `duration`, in order, each at its own instant, and leaves the clock at the
+    /// end of `duration`.
     ///
     /// Many small advances do the same as one large advance: each timer fires at the same instant, in the same order. A
     /// `stop()` ends the advance where it was called.
@@ -86,7 +87,7 @@ public final class ManualRunLoop {
 
     /// Lets time pass until the next timer of the mode is due, and fires the timer.
     ///
-    /// Returns whether there was a timer.
+    /// - Returns: Whether there was a timer.
     @discardableResult
     public func advanceToNextTimer(in mode: RunLoop.Mode = .default) -> Bool {
         guard let deadline = loop.nextTimerDeadline(in: mode) else { return false }
@@ -94,10 +95,11 @@ public final class ManualRunLoop {
         return true
     }
 
-    /// The machine is suspended for `duration`: the monotonic clock stands still, the other clocks go on.
+    /// Simulates a suspension of the machine for `duration`: the monotonic clock stands still, the other clocks move
+    /// forward.
     public func suspend(for duration: Duration) { kernel.suspend(for: duration.clampedNanoseconds) }
 
-    /// Somebody changes the wall clock by `difference`.
+    /// Changes the wall clock by `difference`, as a user or a time server does.
     public func changeWallClock(by difference: Duration) {
         kernel.changeWallClock(by: difference.clampedNanoseconds)
     }
@@ -106,7 +108,8 @@ public final class ManualRunLoop {
 
     /// Makes a descriptor ready for `events`, level-triggered, until it is made ready for other events or for none.
     ///
-    /// Any number will do; no file is needed. Descriptors are reported in the order in which they became ready.
+    /// The descriptor may be any number; it need not be open. Descriptors are reported in the order in which they
+    /// became ready.
     public func setReady(_ descriptor: CInt, _ events: RunLoop.DescriptorSource.Events) {
         kernel.ready.removeAll { $0.descriptor == descriptor }
         if !events.isEmpty { kernel.ready.append((descriptor, events)) }
@@ -120,20 +123,22 @@ public final class ManualRunLoop {
     /// Makes the next `count` waits end at once for no reason, as a signal handler does (`EINTR`).
     public func interruptNextWaits(_ count: Int = 1) { kernel.interruptions += count }
 
-    /// How often the thread has slept.
+    /// The number of times that the thread has slept.
     public var sleeps: Int { kernel.sleeps }
 
-    /// How often the kernel was asked to wait; more than ``sleeps`` where a wait ended before it began.
+    /// The number of times that the kernel was asked to wait; more than ``sleeps`` if a wait ended before the thread
+    /// slept.
     public var waits: Int { kernel.waits }
 
-    /// How often the kernel was asked what is ready, without waiting.
+    /// The number of times that the kernel was asked for ready descriptors without waiting.
     public var polls: Int { kernel.polls }
 
-    /// How often the kernel was asked to wake the thread; none while the thread is awake.
+    /// The number of times that the kernel was asked to wake the thread; a wake-up of a thread that is awake does not
+    /// count.
     public var wakeUps: Int { kernel.wakeCalls }
 
-    /// How often the thread was about to sleep with nothing to end it.
+    /// The number of times that the thread was about to sleep without a timer or a limit that would end the sleep.
     ///
-    /// On a real kernel it would hang; here the run is stopped.
+    /// On a real kernel the thread would hang; here the run is stopped.
     public private(set) var endlessSleeps = 0
 }

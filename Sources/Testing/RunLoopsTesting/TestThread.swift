@@ -41,20 +41,21 @@ extension RunLoop {
             loop.add(witness, in: .common)
         }
 
-        /// Runs `body` while a thread with a running loop is there.
+        /// Starts a thread with a running loop, runs `body`, and ends the thread.
         ///
         /// When `body` returns or throws, the loop is stopped, nested runs of common modes included, and the thread is
-        /// joined. What is still in the loop is cancelled and released then, as at the end of every thread.
+        /// joined. Items and blocks that are still in the loop are cancelled and released then, as at the end of every
+        /// thread.
         ///
         /// - Parameters:
         ///   - name: The thread's name in errors, debuggers and traces.
-        ///   - limit: How long each ``sync(in:_:)`` may take, and the end of the thread. It only matters to a test that
-        ///     fails.
+        ///   - limit: How long each ``sync(in:_:)`` may take, and how long the thread may take to end. Only a test that
+        ///     fails reaches it.
         ///   - body: The test. It runs on the calling thread.
-        /// - Returns: What `body` returned.
-        /// - Throws: What `body` threw; a ``Timeout`` if the thread has not ended within the limit, which names what
-        ///   `body` threw as well; `RunLoop.SystemCallError` if the system refuses the thread. A thread that did not
-        ///   end in time is left alone: it ends if its loop ever returns.
+        /// - Returns: The result of `body`.
+        /// - Throws: The error that `body` throws; a ``Timeout``, which also names the error of `body`, if the thread
+        ///   has not ended within the limit; `RunLoop.SystemCallError` if the system cannot create the thread. A thread
+        ///   that did not end in time is left alone: it ends if its loop ever returns.
         @available(
             *, noasync,
             message: "The test blocks a thread of Swift's pool: make it a synchronous function."
@@ -72,15 +73,16 @@ extension RunLoop {
         /// Runs a closure on the thread and waits for it.
         ///
         /// Closures run one after the other, as blocks of the loop. On the thread itself a closure runs at once. A
-        /// closure may run the loop. Closures of other threads that come during that run are run inside it; closures
-        /// that came before it wait for its end.
+        /// closure may run the loop: closures that other threads submit during this nested run are run inside it, and
+        /// closures that were submitted earlier wait for its end.
         ///
         /// - Parameters:
-        ///   - modes: In which of the loop's modes the closure may run.
-        ///   - body: Gets the thread's loop. It can make items with closures that use the thread's own state.
-        /// - Returns: What the closure returned.
-        /// - Throws: What the closure threw; a ``Timeout`` if the closure has not returned within the limit of
-        ///   ``with(name:within:_:)``. A closure that has not begun by then never runs.
+        ///   - modes: The modes of the loop in which the closure may run.
+        ///   - body: The closure, which receives the thread's loop. It can make items with closures that use the
+        ///     thread's own state.
+        /// - Returns: The result of the closure.
+        /// - Throws: The error that the closure throws; a ``Timeout`` if the closure has not returned within the limit
+        ///   of ``with(name:within:_:)``. A closure that has not begun by then never runs.
         ///
         /// - Precondition: `with` has not returned.
         @available(
@@ -112,7 +114,7 @@ extension RunLoop {
             thread.join()
         }
 
-        /// A closure, or the loop at the end of a test, has not come to its end in time.
+        /// The error of a closure that has not returned in time, or of a loop that has not ended in time after a test.
         public struct Timeout: Error, CustomStringConvertible {
             /// The call that the test waited for, the state of the loop, and the loop's items.
             public let description: String
@@ -141,14 +143,14 @@ extension SystemCalls {
     }
 }
 
-/// Something that happens once, and that one other thread waits for.
+/// An event that happens once and for which one other thread waits.
 private final class Occurrence: Sendable {
     private static let (isAhead, isOver): (UInt32, UInt32) = (0, 1)
     private let word = StateWord(isAhead)
 
     func happen() { word.set(Self.isOver) }
 
-    /// Whether it has happened by then.
+    /// Waits until the event has happened or the deadline has passed; returns whether the event has happened.
     func wait(until deadline: Int64) -> Bool {
         while word.state == Self.isAhead, SystemCalls.now(.monotonic) < deadline {
             word.sleep(while: Self.isAhead, until: deadline)
@@ -173,7 +175,8 @@ private final class Call<Value: Sendable>: @unchecked Sendable {
         hasReturned.happen()
     }
 
-    /// `nil` if the time is over first; a closure that has not begun does not begin then.
+    /// Waits for the closure's result; returns `nil` if `limit` passes first, and then a closure that has not begun
+    /// never runs.
     func result(within limit: Duration) -> Result<Value, any Error>? {
         if hasReturned.wait(until: SystemCalls.deadline(limit)) { return outcome }
         _ = isClaimed.exchange(true, ordering: .relaxed)

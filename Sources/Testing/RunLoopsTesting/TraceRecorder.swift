@@ -4,7 +4,7 @@
 public import RunLoops
 
 extension RunLoop {
-    /// Writes down what a loop does, as lines of text to compare.
+    /// Records the activities and callouts of a loop as lines of text that a test can compare.
     ///
     /// ```text
     /// run kCFRunLoopDefaultMode
@@ -16,10 +16,11 @@ extension RunLoop {
     /// stopped
     /// ```
     ///
-    /// Each activity is a line, whether anybody observes the activity or not. Each callout is a line, with its kind and
-    /// label. A run begins and ends with a line. What happens inside a run or a callout is indented.
+    /// Each activity is a line, whether an observer receives the activity or not. Each callout is a line, with its kind
+    /// and label. A run begins and ends with a line. The lines of a run or of a callout are indented.
     ///
-    /// Thread safety: belongs to the loop's thread. The recording ends with ``stop()`` or with the recorder's life.
+    /// Thread safety: belongs to the loop's thread. The recording ends with ``stop()`` or when the recorder is
+    /// released.
     public final class TraceRecorder {
         private let tracer = Tracer()
         private let loop: RunLoop
@@ -35,7 +36,7 @@ extension RunLoop {
 
         deinit { stop() }
 
-        /// Ends the recording; the lines stay.
+        /// Ends the recording, and keeps the lines.
         public func stop() {
             if loop.tracer === tracer { loop.tracer = nil }
         }
@@ -46,7 +47,7 @@ extension RunLoop {
         /// The lines as one text.
         public var text: String { tracer.lines.joined(separator: "\n") }
 
-        /// The callouts alone, without their depth: kind and label.
+        /// The lines of the callouts, each with kind and label, without indentation.
         public var callouts: [String] {
             lines.compactMap { line in
                 let line = line.drop { $0 == " " }
@@ -61,7 +62,7 @@ extension RunLoop {
             return tracer.lines
         }
 
-        /// Adds a line of your own.
+        /// Adds a line with a text of the test.
         public func note(_ text: String) { tracer.write(text) }
 
         private final class Tracer: LoopTracer {

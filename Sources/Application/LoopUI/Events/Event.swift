@@ -7,11 +7,11 @@ public import RunLoops
 @MainActor public final class Event {
     /// The kind of an input event.
     public enum Kind: Sendable {
-        /// Fingers, or buttons of the mouse.
+        /// Touches: fingers on the display, or buttons of the mouse.
         case touches
-        /// Keys.
+        /// Keys that go down, repeat or go up.
         case presses
-        /// The wheel.
+        /// A turn of the wheel.
         case wheel
         /// Pasted text.
         case paste
@@ -21,13 +21,13 @@ public import RunLoops
     public let kind: Kind
     /// When the event was handled, on the loop's own clock.
     public let time: RunLoop.Instant
-    /// The keys that were held.
+    /// The modifier keys that were held.
     public let modifiers: KeyModifiers
-    /// All touches that are under way, also the touches that have not changed.
+    /// All touches that are under way, including touches that have not changed.
     public let touches: [Touch]
     /// The keys that changed.
     public var presses: [Press] { Array(pressSet) }
-    /// The keys that changed, as a set, which responders receive.
+    /// The keys that changed, as the set that responders receive.
     let pressSet: Set<Press>
     /// The phase of all keys in `pressSet`; nil if the set is empty.
     let pressPhase: Press.Phase?
@@ -50,10 +50,10 @@ public import RunLoops
         self.pasted = pasted
     }
 
-    /// The buttons that the touches of this event came with; empty for an event without touches.
+    /// The mouse buttons of this event's touches; empty for an event without touches.
     public var buttonMask: ButtonMask { ButtonMask(touches.map(\.button)) }
 
-    /// Returns the touches that hit a view.
+    /// Returns the touches of this event that have hit a view.
     public func touches(for view: View) -> [Touch] { touches.filter { $0.view === view } }
 
     /// Returns the touches that a recogniser receives.
@@ -64,7 +64,7 @@ public import RunLoops
 
 /// A part of a pasted text.
 public struct Paste: Hashable, Sendable {
-    /// The text, as it was; nothing in it was carried out.
+    /// The text as it was pasted; control sequences in it are not executed.
     public let text: String
     /// Whether this is the last part of the pasted text.
     public let isLast: Bool
@@ -100,20 +100,20 @@ public struct Paste: Hashable, Sendable {
         case repeated
         /// The key went up. On a display that does not report this, a press ends as soon as it has begun.
         case ended
-        /// The end of the press will not be known, because the program or its window has lost the keyboard.
+        /// The program or its window has lost the keyboard, so that the end of the press will not be known.
         case cancelled
     }
 
     /// The key.
     public internal(set) var key: Key
-    /// The other keys that are held beside it.
+    /// The modifier keys that are held at the same time.
     public internal(set) var modifiers: KeyModifiers = []
     /// The phase of the press: whether the key went down, repeats or went up.
     public internal(set) var phase = Phase.began
 
     init(_ key: Key) { self.key = key }
 
-    /// The text that the key writes; nil for keys with a name, and beside control, alt and command.
+    /// The text that the key writes; nil for a key with a name, and while control, alt or command is held.
     public var text: String? {
         guard case .character(let character) = key, modifiers.isDisjoint(with: [.control, .alt, .command]) else {
             return nil

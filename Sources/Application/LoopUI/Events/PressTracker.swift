@@ -4,15 +4,17 @@
 /// The keys that are held, made of the input of keyboards.
 @MainActor struct PressTracker {
     private var held: [Press] = []
-    /// The press of the next key, and the set of it alone.
+    /// The press for the next key, and a set that contains only this press.
     private var next: (press: Press, set: Set<Press>)?
-    /// The last that was taken from there.
+    /// The set of the press that was taken last from `next`.
     private var last: Set<Press> = []
 
     nonisolated init() {}
 
-    /// The press of an input, and the set of it alone: one object as long as the key is held; nil for the end of a key
-    /// that is not held.
+    /// Returns the press of a keyboard input, and a set that contains only this press; nil if a key goes up that is not
+    /// held.
+    ///
+    /// The press is the same object as long as the key is held.
     mutating func press(for input: KeyInput) -> (Press, Set<Press>)? {
         let known = held.first { $0.key == input.key }
         if known == nil, input.phase == .ended { return nil }
@@ -30,13 +32,13 @@
         return (press, set)
     }
 
-    /// Ends a press whose end no input will tell.
+    /// Ends a press for whose key no further input will come.
     mutating func end(_ press: Press) {
         press.phase = .ended
         held.removeAll { $0 === press }
     }
 
-    /// Cancels the keys that are held, whose ends will not be known.
+    /// Cancels the presses of all keys that are held, since their ends will not be known, and returns the presses.
     mutating func cancel() -> Set<Press> {
         defer { held = [] }
         for press in held { press.phase = .cancelled }
@@ -45,10 +47,10 @@
 
     // MARK: The next key
 
-    /// Makes the press of the next key, and releases the last.
+    /// Makes the press for the next key, and releases the last set that was taken.
     ///
-    /// Called after a frame has gone out, when nobody waits: to make the set of a press, and to release it, costs as much
-    /// as the rest of a key's way to its responder.
+    /// Called after a frame was sent, when no user waits: making and releasing the set of a press costs as much as all
+    /// other work between a key and its responder.
     mutating func prepare() {
         last = []
         if next != nil { return }

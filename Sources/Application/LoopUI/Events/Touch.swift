@@ -17,7 +17,7 @@ public import RunLoops
         case stationary
         /// The touch has ended.
         case ended
-        /// The touch was cancelled, by a gesture or by the display.
+        /// A gesture or the display has cancelled the touch.
         case cancelled
     }
 
@@ -25,22 +25,24 @@ public import RunLoops
     public internal(set) var phase = Phase.began
     /// When the touch changed last, on the loop's own clock.
     public internal(set) var time: RunLoop.Instant
-    /// How many touches came at this place, each soon after the one before; 1 for the first.
+    /// The number of touches at this position in quick succession, this touch included; 1 for the first.
     public internal(set) var tapCount = 1
-    /// Tells the fingers and buttons apart that are down at the same time.
+    /// Distinguishes this touch from the other fingers and buttons that are down at the same time.
     public let identifier: Int
     /// The button of the mouse; the primary one for a finger.
     public let button: ButtonMask
-    /// The window that it hit.
+    /// The window that the touch has hit.
     public let window: Window
-    /// The view that it hit; nil once the touch has no view any more.
+    /// The view that the touch has hit; nil if it has hit none, or after the view has left the window or the window was
+    /// closed.
     public internal(set) var view: View?
-    /// The recognisers that see it: of the view that it hit, then of the views above, at the time when it began.
+    /// The recognisers that see the touch: first the recognisers of the view that it has hit, then the recognisers of the
+    /// views around that view, as they were when the touch began.
     public internal(set) var recognizers: [GestureRecognizer] = []
 
-    /// How often an input has changed it.
+    /// The number of inputs that have changed the touch.
     var changes = 0
-    /// In points of the display.
+    /// The present position, in points of the display.
     var position: Point
     var previousPosition: Point
     let start: Point
@@ -56,10 +58,10 @@ public import RunLoops
         start = input.position
     }
 
-    /// Where it is, in the coordinates of a view; of the display if there is none.
+    /// Returns the position of the touch in the coordinates of a view, or of the display if `view` is nil.
     public func location(in view: View?) -> Point { view?.convert(position, from: nil) ?? position }
 
-    /// Where it was before, in the coordinates of a view; of the display if there is none.
+    /// Returns the previous position of the touch in the coordinates of a view, or of the display if `view` is nil.
     public func previousLocation(in view: View?) -> Point {
         view?.convert(previousPosition, from: nil) ?? previousPosition
     }
@@ -72,6 +74,6 @@ public import RunLoops
 }
 
 extension Set<Touch> {
-    /// Whether they are touches of fingers or of the primary button, which controls and rows are for.
+    /// Whether all touches of the set come from fingers or from the primary button; controls and rows handle no others.
     @MainActor var arePrimary: Bool { allSatisfy { $0.button == .primary } }
 }

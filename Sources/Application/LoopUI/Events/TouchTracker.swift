@@ -9,20 +9,20 @@ internal import RunLoops
     /// The last touch that has ended, for counting taps.
     private var last: (button: ButtonMask, start: Point, time: RunLoop.Instant, count: Int)?
 
-    /// How soon a touch has to follow another one to count as its second tap; our own choice, since UIKit's is not
-    /// documented.
+    /// The longest time from the end of a touch to the beginning of the next that counts as its second tap; our own
+    /// choice, since UIKit's value is not documented.
     static let tapInterval = Duration.milliseconds(350)
-    /// How near it has to be, in points; our own choice.
+    /// The longest distance between two touches that count as two taps, in points; our own choice.
     static let tapDistance = 1.0
 
     nonisolated init() {}
 
-    /// Whether an input begins a touch, which is to hit something.
+    /// Whether an input begins a new touch, for which a hit test is needed.
     func begins(_ input: PointerInput) -> Bool {
         input.phase == .began && !touches.contains { $0.identifier == input.identifier }
     }
 
-    /// The event of an input; nil if it belongs to no touch.
+    /// Returns the event for an input; nil if the input belongs to no touch.
     ///
     /// - Parameters:
     ///   - input: The input.
@@ -68,16 +68,18 @@ internal import RunLoops
         return touch
     }
 
-    /// The input that ends a touch whose end the device has lost: another one with its number begins.
+    /// Returns the input that cancels the touch under way with the same identifier, if there is one.
     ///
-    /// Some terminals lose the end of a button that goes up outside of their window.
+    /// If a touch begins with the identifier of a touch under way, the device has lost the end of the earlier touch.
+    ///
+    /// Some terminals do not report that a button went up outside of their window.
     func end(lostBefore input: PointerInput) -> PointerInput? {
         touches.first { $0.identifier == input.identifier }.map {
             PointerInput(.cancelled, at: $0.position, identifier: $0.identifier)
         }
     }
 
-    /// The inputs that end all touches.
+    /// Returns the inputs that end all touches that are under way.
     func inputs(ending phase: PointerInput.Phase) -> [PointerInput] {
         touches.map { PointerInput(phase, at: $0.position, identifier: $0.identifier) }
     }

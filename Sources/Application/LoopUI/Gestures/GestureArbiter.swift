@@ -5,15 +5,15 @@ internal import RunLoops
 
 /// Gives touches to recognisers and views, and decides between them before the loop sleeps.
 ///
-/// While events are handled, recognisers see touches and wish for states, and views get what no recogniser withholds.
-/// The observer then decides, takes touches away from views, calls the actions, and lets recognisers whose touches have
-/// ended begin anew, in this order.
+/// While events are handled, recognisers receive touches and ask for states, and views receive the touches that no
+/// recogniser withholds. The observer then decides, cancels touches in views, calls the actions, and resets recognisers
+/// whose touches have ended, in this order.
 @MainActor final class GestureArbiter {
     private let loop: RunLoop
     private var observer: RunLoop.Observer?
-    /// The recognisers that have seen a touch since their last reset, in the order in which they have.
+    /// The recognisers that have seen a touch since their last reset, in the order of their first touches.
     private var engaged: [GestureRecognizer] = []
-    /// The touches that have not ended, or whose end a view has not got.
+    /// The touches that have not ended, or whose end their view has not received yet.
     private var deliveries: [TouchDelivery] = []
     /// Called when nothing is pending any more.
     var whenDecided: (() -> Void)?
@@ -32,14 +32,14 @@ internal import RunLoops
         for recognizer in engaged { recognizer.stopTimer() }
     }
 
-    /// Whether something is still to be decided in this turn.
+    /// Whether a decision is still due in this turn.
     private(set) var isPending = false
     private var isDeciding = false
 
     /// Whether no touch is known and nothing is to be decided.
     var isIdle: Bool { engaged.isEmpty && deliveries.isEmpty && !isPending }
 
-    /// Decides about a recogniser from now on, until its touches have ended.
+    /// Takes a recogniser into the decisions until its touches have ended.
     func engage(_ recognizer: GestureRecognizer) {
         if recognizer.whenMarked != nil { return }
         recognizer.whenMarked = { [weak self] in self?.isPending = true }
@@ -74,7 +74,8 @@ internal import RunLoops
         release()
     }
 
-    /// Keeps only the recognisers that are to see a touch; returns all that would have seen it.
+    /// Removes the recognisers from a new touch that are not to see it; returns all recognisers that the touch had
+    /// before.
     private func admit(_ touch: Touch) -> [GestureRecognizer] {
         let candidates = touch.recognizers
         touch.recognizers = candidates.filter {
@@ -85,7 +86,8 @@ internal import RunLoops
         return candidates
     }
 
-    /// A recogniser whose touches have ended, and which expects no others, has failed.
+    /// Sets the recognisers to `failed` that are still `possible`, whose touches have ended, and that expect no more
+    /// touches.
     private func failWhatIsOver() {
         for recognizer in engaged
         where recognizer.active.isEmpty && recognizer.state == .possible && recognizer.wishes.isEmpty
@@ -95,7 +97,7 @@ internal import RunLoops
         }
     }
 
-    /// Gives views what no recogniser withholds, and forgets the touches that are through.
+    /// Sends views all that no recogniser withholds, and removes the deliveries that are complete.
     private func release() {
         for delivery in deliveries { delivery.release() }
         deliveries.removeAll(where: \.isOver)

@@ -12,7 +12,7 @@
     /// A choice between recognisers that have seen touches.
     init(_ recognizers: [GestureRecognizer]) { self.recognizers = recognizers }
 
-    /// Decides, and returns the recognisers whose gestures have begun; their wishes are still to be granted.
+    /// Decides, and returns the recognisers whose gestures have begun; the caller sets the states that they asked for.
     func decide() -> [GestureRecognizer] {
         var begun: [GestureRecognizer] = []
         while let next = nextToBegin() { if begin(next) { begun.append(next) } }
@@ -20,12 +20,12 @@
         return begun
     }
 
-    /// The recognisers that wish to begin, the earliest first.
+    /// The recognisers that ask to begin, the earliest first.
     private var candidates: [GestureRecognizer] {
         recognizers.filter { $0.settled == .possible && !$0.wishes.isEmpty }
     }
 
-    /// The recogniser that begins now; a recogniser that may not begin at all fails on the way.
+    /// Returns the recogniser that begins next; recognisers that may not begin are set to `failed` during the search.
     private func nextToBegin() -> GestureRecognizer? {
         for recognizer in candidates where !mayBegin(recognizer) && recognizer.settled == .possible {
             recognizer.settle(.failed)
@@ -37,7 +37,7 @@
         return waiting.first { waitsOnlyFor(waiting, $0) }
     }
 
-    /// Lets a gesture begin, unless one of the calls since it was chosen has given it up.
+    /// Begins a gesture, unless a call to the program since the choice has cancelled it.
     private func begin(_ recognizer: GestureRecognizer) -> Bool {
         guard recognizer.settled == .possible, let wish = recognizer.wishes.first else { return false }
         recognizer.settled = wish
@@ -62,7 +62,7 @@
 
     // MARK: Relations
 
-    /// The recognisers that have to fail before this one, and have not.
+    /// Returns the recognisers that have to fail before `recognizer` begins, and that have not failed yet.
     private func blockers(of recognizer: GestureRecognizer) -> [GestureRecognizer] {
         recognizers.filter {
             $0 !== recognizer && $0.settled == .possible && Self.requires(recognizer, $0)
@@ -71,7 +71,7 @@
 
     private func hasBlocker(_ recognizer: GestureRecognizer) -> Bool { !blockers(of: recognizer).isEmpty }
 
-    /// Whether whatever a recogniser waits for, through any number of others, is itself among those that wait.
+    /// Whether all recognisers that `recognizer` waits for, directly or through others, are in `waiting`.
     private func waitsOnlyFor(_ waiting: [GestureRecognizer], _ recognizer: GestureRecognizer) -> Bool {
         var reached: [GestureRecognizer] = [recognizer]
         var index = 0
@@ -101,7 +101,8 @@
             || first.1.delegate?.gestureRecognizer(first.1, shouldRecognizeSimultaneouslyWith: first.0) ?? false)
     }
 
-    /// Of two at once the one goes first that the other cannot prevent.
+    /// Whether the first of two recognisers that are recognised at once takes precedence: it can prevent the other, and
+    /// the other cannot prevent it.
     private func outranks(_ one: GestureRecognizer, _ other: GestureRecognizer) -> Bool {
         one !== other && prevents(one, other) && !prevents(other, one)
     }

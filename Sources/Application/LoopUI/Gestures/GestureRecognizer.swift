@@ -3,36 +3,36 @@
 
 internal import RunLoops
 
-/// Watches the touches of its view and of all that is inside, and says when they are a gesture.
+/// Watches the touches of its view and of all views inside, and reports when they are a gesture.
 ///
-/// A recogniser sees touches before the view does. What it makes of them is decided before the loop sleeps: which of
-/// several gestures begins, which views lose their touches, and then whose actions are called. A recogniser that has no
+/// A recogniser sees touches before the view does. Before the loop sleeps, the application decides which of several
+/// gestures begins and in which views touches are cancelled, and then calls the actions. A recogniser that has no
 /// touches costs nothing.
 ///
-/// A subclass overrides the methods of touches, sets ``state``, and forgets in ``reset()`` what it has gathered.
+/// A subclass overrides the methods that receive touches, sets ``state``, and clears its own properties in ``reset()``.
 @MainActor open class GestureRecognizer {
-    /// How far a gesture is.
+    /// The state of a gesture.
     public enum State: Hashable, Sendable {
-        /// Nothing was recognised yet.
+        /// The gesture was not recognised yet.
         case possible
-        /// A gesture that lasts has begun.
+        /// A continuous gesture has begun.
         case began
-        /// A gesture that lasts goes on.
+        /// A continuous gesture has changed.
         case changed
-        /// A gesture was recognised: a short one as a whole, or the end of one that lasts.
+        /// A discrete gesture, such as a tap, was recognised, or a continuous gesture has ended.
         case ended
-        /// A gesture that lasts was given up.
+        /// A continuous gesture was cancelled.
         case cancelled
-        /// The touches are no such gesture; there is no action.
+        /// The touches are not this gesture; no action is called.
         case failed
 
-        /// Whether nothing follows until the touches have ended.
+        /// Whether the state stays until the touches have ended.
         var isFinal: Bool { self == .ended || self == .cancelled || self == .failed }
 
         /// Whether the gesture was recognised.
         var isRecognized: Bool { self == .began || self == .changed || self == .ended }
 
-        /// The state that comes of this one when a recogniser wishes for another; nil if none does.
+        /// Returns the state that follows this one when a recogniser asks for `wish`; nil if the wish is ignored.
         func following(wish: State) -> State? {
             switch (self, wish) {
             case (.ended, _), (.cancelled, _), (.failed, _), (_, .possible), (.began, .began): nil
@@ -45,22 +45,24 @@ internal import RunLoops
         }
     }
 
-    /// The view whose touches it sees.
+    /// The view whose touches the recogniser sees.
     public internal(set) weak var view: View?
-    /// Decides for the recogniser.
+    /// The delegate, which decides whether the gesture may begin and which touches the recogniser sees.
     public weak var delegate: (any GestureRecognizerDelegate)?
     /// Whether a view loses its touches when the gesture is recognised; true unless set.
     ///
-    /// The view gets `touchesCancelled` for what it has got, and the rest not at all.
+    /// The view receives `touchesCancelled` for the touches whose beginning it has received, and no further calls for
+    /// them.
     public var cancelsTouchesInView = true
     /// Whether a view gets the beginning of a touch only when the gesture has failed; false unless set.
     public var delaysTouchesBegan = false
     /// Whether a view gets the end of a touch only when the gesture has failed; true unless set.
     public var delaysTouchesEnded = true
-    /// The buttons of the mouse of which a touch has to come with one; the primary one unless set, as a finger does.
+    /// The buttons of the mouse whose touches the recogniser sees; the primary button, which fingers count as, unless
+    /// set.
     ///
-    /// Touches of other buttons are not seen. UIKit has this for taps alone; here no gesture begins with a button that
-    /// it was not made for.
+    /// UIKit has this property for taps alone; here it applies to all gestures, so that none begins with an unexpected
+    /// button.
     public var buttonMaskRequired = ButtonMask.primary
     /// The recognisers that have to fail before this one begins.
     private(set) var requirements: [WeakRecognizer] = []
@@ -82,14 +84,14 @@ internal import RunLoops
         requirements.append(WeakRecognizer(recognizer: other))
     }
 
-    /// Whether it sees touches; becoming false cancels a gesture that is under way.
+    /// Whether the recogniser sees touches; setting it to false cancels a gesture that is under way.
     public var isEnabled = true { didSet { if !isEnabled { giveUp() } } }
 
     func wasRemoved() { giveUp() }
 
     /// Cancels the gesture.
     ///
-    /// Before its beginning the gesture fails, also where it only waits for another one to fail.
+    /// A gesture that has not begun fails, even if it only waits for another gesture to fail.
     func giveUp() {
         stopTimer()
         guard let whenMarked else { return }
@@ -100,12 +102,11 @@ internal import RunLoops
 
     // MARK: State
 
-    /// How far the gesture is.
+    /// The state of the gesture; subclasses set it.
     ///
-    /// Subclasses set it. What does not follow the present state is ignored, and so is what a recogniser sets that is
-    /// in no window. `failed` counts as `cancelled` after the
-    /// beginning, and the other way round before it. A gesture that has to wait for another one to fail stays
-    /// `possible` meanwhile. A final state stays until the touches have ended.
+    /// A state that cannot follow the present one is ignored, and so is each state that is set while the recogniser is
+    /// in no window. After the beginning, `failed` counts as `cancelled`; before it, `cancelled` counts as `failed`. A
+    /// gesture that waits for another one to fail stays `possible`. A final state stays until the touches have ended.
     public var state: State {
         get { isWaiting ? settled : wishes.last ?? settled }
         set { wish(newValue) }
@@ -113,13 +114,13 @@ internal import RunLoops
 
     /// The state that was decided last, without the states in `wishes`.
     var settled = State.possible
-    /// What was set and is not decided yet.
+    /// The states that were set and are not decided yet.
     var wishes: [State] = []
     /// Whether another recogniser has to fail first.
     var isWaiting = false
     /// Whether the delegate was asked if the gesture may begin.
     var wasAsked = false
-    /// Has the recogniser looked at before the loop sleeps; nil while it is nothing to the arbiter.
+    /// Makes the arbiter decide about the recogniser before the loop sleeps; nil while the arbiter does not know it.
     var whenMarked: (() -> Void)?
 
     private func wish(_ wished: State) {
@@ -134,7 +135,7 @@ internal import RunLoops
         whenMarked()
     }
 
-    /// Takes a state that was decided, and drops what was wished for.
+    /// Sets the state that was decided, and discards the states that were asked for.
     func settle(_ state: State) {
         settled = state
         wishes = []
@@ -144,10 +145,10 @@ internal import RunLoops
     /// Whether the gesture is to begin this turn, if nothing prevents it.
     var isToBeDecided: Bool { !wishes.isEmpty && !isWaiting }
 
-    /// Whether it takes further touches.
+    /// Whether the recogniser receives further touches.
     var takesTouches: Bool { !settled.isFinal && wishes.last?.isFinal != true }
 
-    /// Changes with each reset: what was begun before it is over.
+    /// The number of resets, which shows whether the recogniser was reset during a call.
     private(set) var round = 0
 
     func resetToPossible() {
@@ -164,22 +165,22 @@ internal import RunLoops
 
     // MARK: Touches
 
-    /// The touches that it has seen since the last reset.
+    /// The touches that the recogniser has seen since its last reset.
     private(set) var seen: [Touch] = []
     /// The touches among ``seen`` that have not ended.
     private(set) var active: [Touch] = []
     /// The touches since there was no finger down.
     private var stroke: [Touch] = []
 
-    /// Whether a touch belongs to what it has seen since the last reset.
+    /// Whether the recogniser has seen a touch since its last reset.
     func hasSeen(_ touch: Touch) -> Bool { seen.contains { $0 === touch } }
 
     private var located: [Touch] { active.isEmpty ? stroke : active }
 
-    /// How many touches it sees; after the last has ended, how many there were.
+    /// The number of touches that are down; after the last has ended, the number of touches that were down before.
     public var numberOfTouches: Int { located.count }
 
-    /// The middle of the touches, in the coordinates of a view; of the display if there is none.
+    /// Returns the middle of the touches in the coordinates of a view, or of the display if `view` is nil.
     public func location(in view: View?) -> Point {
         let touches = located
         if touches.isEmpty { return .zero }
@@ -187,7 +188,7 @@ internal import RunLoops
         return Point(sum.x / Double(touches.count), sum.y / Double(touches.count))
     }
 
-    /// Where one of the touches is, in the coordinates of a view; of the display if there is none.
+    /// Returns the position of one touch in the coordinates of a view, or of the display if `view` is nil.
     ///
     /// - Precondition: `index` is below ``numberOfTouches``.
     public func location(ofTouch index: Int, in view: View?) -> Point {
@@ -198,7 +199,7 @@ internal import RunLoops
         return touches[index].location(in: view)
     }
 
-    /// Sees no more of a touch; the view keeps it when the gesture is recognised.
+    /// Stops watching a touch; the view keeps the touch even if the gesture is recognised.
     public func ignore(_ touch: Touch, for event: Event? = nil) {
         forget(touch)
         seen.removeAll { $0 === touch }
@@ -229,21 +230,22 @@ internal import RunLoops
 
     // MARK: For subclasses
 
-    /// Touches have begun.
+    /// Called when touches have begun.
     open func touchesBegan(_ touches: Set<Touch>, with event: Event) {}
-    /// Touches have moved.
+    /// Called when touches have moved.
     open func touchesMoved(_ touches: Set<Touch>, with event: Event) {}
-    /// Touches have ended; they still count as touches of the recogniser.
+    /// Called when touches have ended; they still count as touches of the recogniser during the call.
     open func touchesEnded(_ touches: Set<Touch>, with event: Event) {}
-    /// Touches were taken away.
+    /// Called when touches were cancelled; sets ``state`` to `cancelled` unless overridden.
     open func touchesCancelled(_ touches: Set<Touch>, with event: Event) { state = .cancelled }
-    /// The touches have ended, and the state is `possible` again; what was gathered is to be forgotten.
+    /// Called when the touches have ended and the state is `possible` again; an override clears the subclass's own
+    /// properties.
     open func reset() {}
 
-    /// Whether a gesture can still come of it when all its touches have ended, as the second tap of two does; false
-    /// unless overridden.
+    /// Whether the gesture can still be recognised after all touches have ended, such as a double tap after its first
+    /// tap; false unless overridden.
     ///
-    /// A recogniser that is `possible` and expects nothing has failed.
+    /// A recogniser that is still `possible` when its touches have ended fails if this is false.
     open var expectsMoreTouches: Bool { false }
 
     /// Whether this gesture, when recognised, makes the other one fail; true unless overridden.
@@ -255,7 +257,7 @@ internal import RunLoops
 
     private var timer: RunLoop.Timer?
 
-    /// Calls ``timeIsUp()`` once, instead of what was asked for before.
+    /// Calls ``timeIsUp()`` once after a delay; replaces an earlier timer.
     func startTimer(_ delay: Duration) {
         stopTimer()
         guard whenMarked != nil else { return }
@@ -272,7 +274,7 @@ internal import RunLoops
         timer = nil
     }
 
-    /// The time that was asked for has passed.
+    /// Called when the delay of ``startTimer(_:)`` has passed.
     func timeIsUp() {}
 }
 
@@ -308,7 +310,7 @@ extension GestureActionSender {
     }
 }
 
-/// A recogniser that another one knows without keeping it.
+/// A weak reference to a recogniser.
 struct WeakRecognizer {
     weak var recognizer: GestureRecognizer?
 }

@@ -7,7 +7,7 @@
     func gestureRecognizerShouldBegin(_ recognizer: GestureRecognizer) -> Bool
     /// Whether the recogniser sees a touch that has just begun.
     func gestureRecognizer(_ recognizer: GestureRecognizer, shouldReceive touch: Touch) -> Bool
-    /// Whether both gestures may be under way at once; one delegate that says yes is enough.
+    /// Whether both gestures may be under way at once; it is enough that the delegate of one of them returns true.
     func gestureRecognizer(
         _ recognizer: GestureRecognizer, shouldRecognizeSimultaneouslyWith other: GestureRecognizer
     ) -> Bool

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Recognises fingers that stay down: begins when they have stayed long enough, and lasts until they go up.
+/// Recognises fingers that stay down: the gesture begins when they have stayed long enough, and lasts until they go up.
 open class LongPressGestureRecognizer: GestureRecognizer {
-    /// How long the fingers have to stay; half a second unless set, as in UIKit.
+    /// How long the fingers have to stay down before the gesture begins; half a second unless set, as in UIKit.
     public var minimumPressDuration = Duration.milliseconds(500)
     /// How far a finger may move before the gesture has begun, in points; 1 unless set.
     ///

@@ -1,28 +1,30 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Recognises dragging: begins when the fingers have moved far enough, and lasts until they go up.
+/// Recognises dragging: the gesture begins when the fingers have moved far enough, and lasts until they go up.
 open class PanGestureRecognizer: GestureRecognizer {
     /// How many fingers have to be down; 1 unless set.
     public var minimumNumberOfTouches = 1
-    /// How many fingers count; further ones are ignored.
+    /// The most fingers that count; further fingers are ignored.
     public var maximumNumberOfTouches = Int.max
-    /// How far the fingers have to move, in points; 1 unless set, which is a cell in a terminal.
+    /// How far the fingers have to move before the gesture begins, in points; 1, which is a cell in a terminal, unless
+    /// set.
     public var threshold = 1.0
 
     private var moved = Point.zero
     private var path = Point.zero
     private var tracker = VelocityTracker()
 
-    /// How far the fingers have moved since they went down, or since ``setTranslation(_:in:)``.
+    /// Returns how far the fingers have moved since they went down, in points; after ``setTranslation(_:in:)``, the
+    /// value that was set plus the movement since then.
     ///
-    /// The way to the beginning of the gesture counts: what is dragged stays under the finger.
+    /// The movement before the beginning of the gesture counts, so that a dragged view stays under the finger.
     public func translation(in view: View?) -> Point { moved }
 
-    /// Counts from a new value on.
+    /// Sets the translation, in points; further movements are added to it.
     public func setTranslation(_ translation: Point, in view: View?) { moved = translation }
 
-    /// How fast the fingers move, in points a second, by their last tenth of a second.
+    /// Returns how fast the fingers move, in points per second, measured over the last tenth of a second.
     public func velocity(in view: View?) -> Point { tracker.velocity }
 
     open override func touchesBegan(_ touches: Set<Touch>, with event: Event) {

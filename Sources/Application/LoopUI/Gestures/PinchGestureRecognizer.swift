@@ -3,14 +3,15 @@
 
 /// Recognises two fingers that move apart or together.
 open class PinchGestureRecognizer: GestureRecognizer {
-    /// By how much the distance has to change, in points; 1 unless set.
+    /// How much the distance between the fingers has to change before the gesture begins, in points; 1 unless set.
     public var threshold = 1.0
-    /// How many times as far apart the fingers are as at first; set it to count from a new value on.
+    /// The distance between the fingers divided by their distance at first; after it was set, changes multiply the new
+    /// value.
     public var scale: Double {
         get { factor * distance / first }
         set { factor = newValue * first / distance }
     }
-    /// By how much the scale changes in a second, by its last tenth of a second.
+    /// The change of ``scale`` per second, measured over the last tenth of a second.
     public var velocity: Double { tracker.velocity.x }
 
     private var factor = 1.0

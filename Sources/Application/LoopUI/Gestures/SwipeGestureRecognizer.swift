@@ -3,9 +3,9 @@
 
 internal import RunLoops
 
-/// Recognises a quick movement in one direction; the finger need not have gone up yet.
+/// Recognises a quick movement in one direction; the gesture can end before the finger goes up.
 open class SwipeGestureRecognizer: GestureRecognizer {
-    /// Directions.
+    /// A set of directions.
     public struct Direction: OptionSet, Hashable, Sendable {
         /// The bits.
         public let rawValue: UInt8
@@ -22,7 +22,7 @@ open class SwipeGestureRecognizer: GestureRecognizer {
         /// Downwards.
         public static var down: Direction { Direction(rawValue: 8) }
 
-        /// The direction of a way; nil if it is as long across.
+        /// Returns the direction of a movement; nil if it is as long across as down.
         static func of(_ way: Point) -> Direction? {
             if abs(way.x) > abs(way.y) { return way.x > 0 ? .right : .left }
             if abs(way.y) > abs(way.x) { return way.y > 0 ? .down : .up }
@@ -30,13 +30,13 @@ open class SwipeGestureRecognizer: GestureRecognizer {
         }
     }
 
-    /// The directions that count; to the right unless set.
+    /// The directions in which a movement is a swipe; to the right unless set.
     public var direction = Direction.right
     /// How many fingers have to move; 1 unless set.
     public var numberOfTouchesRequired = 1
-    /// How far each has to move, in points; 3 unless set, our own choice.
+    /// How far each finger has to move, in points; 3 unless set, our own choice.
     public var minimumDistance = 3.0
-    /// How long it may take; half a second unless set, our own choice.
+    /// The longest time that a swipe may take; half a second unless set, our own choice.
     public var maximumDuration = Duration.milliseconds(500)
 
     private var start: RunLoop.Instant?

@@ -7,7 +7,7 @@ open class TapGestureRecognizer: GestureRecognizer {
     public var numberOfTapsRequired = 1
     /// How many fingers have to be down at once; 1 unless set.
     public var numberOfTouchesRequired = 1
-    /// How far a finger may move, and the next tap may be away, in points; 1 unless set.
+    /// How far a finger may move, and how far apart two taps may be, in points; 1 unless set.
     public var allowableMovement = 1.0
 
     private var taps = 0
@@ -51,15 +51,16 @@ open class TapGestureRecognizer: GestureRecognizer {
         }
     }
 
-    /// Each part of several taps has to come soon after the one before.
+    /// Starts the time within which the next part of several taps has to follow.
     private func waitForMore() { if numberOfTapsRequired > 1 { startTimer(TouchTracker.tapInterval) } }
 
     override func timeIsUp() { state = .failed }
 
-    /// True between two taps.
+    /// Whether at least one tap was made and at least one is still missing.
     open override var expectsMoreTouches: Bool { taps > 0 && taps < numberOfTapsRequired }
 
-    /// A tap does not prevent more taps of the same fingers: they begin with it.
+    /// Whether this recogniser makes the other fail; false for a recogniser of more taps, since its gesture begins with
+    /// this one.
     open override func canPrevent(_ other: GestureRecognizer) -> Bool {
         guard let other = other as? TapGestureRecognizer else { return true }
         return other.numberOfTapsRequired <= numberOfTapsRequired

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a view has got of a touch, and what is withheld from it.
+/// Delivers a touch to its view: records what the view has received, and keeps what recognisers withhold from the view.
 @MainActor final class TouchDelivery {
-    /// A part of a touch as it was when it came.
+    /// A change of a touch, with the touch's phase and positions at that time.
     private struct Part {
         let phase: Touch.Phase
         let position: Point
@@ -12,12 +12,13 @@
     }
 
     let touch: Touch
-    /// All recognisers of the view that was hit and of those above, also those that do not see the touch.
+    /// All recognisers of the view that was hit and of the views around it, including recognisers that do not see the
+    /// touch.
     private let recognizers: [GestureRecognizer]
     private var withheld: [Part] = []
-    /// Whether the view has got the beginning.
+    /// Whether the view has received the beginning of the touch.
     private var hasBegun = false
-    /// Whether the view gets no more of it.
+    /// Whether the view receives no more of the touch.
     private var isCancelled = false
     private var lastEvent: Event?
 
@@ -28,13 +29,13 @@
 
     private var hasEnded: Bool { touch.phase == .ended || touch.phase == .cancelled }
 
-    /// Whether nothing is left to do.
+    /// Whether the touch has ended and nothing is withheld any more.
     var isOver: Bool { hasEnded && (isCancelled || withheld.isEmpty) }
 
     /// Whether a recogniser has to stay in its final state for this touch.
     func holds(_ recognizer: GestureRecognizer) -> Bool { !hasEnded && recognizers.contains { $0 === recognizer } }
 
-    /// Puts what has happened to the touch behind what is withheld; moves become one.
+    /// Appends the touch's last change to the withheld ones; several moves in a row are merged into one.
     func add(_ event: Event) {
         lastEvent = event
         if isCancelled { return }
@@ -48,7 +49,7 @@
         withheld.append(Part(phase: touch.phase, position: touch.position, previousPosition: previous, event: event))
     }
 
-    /// Gives the view all that no recogniser withholds.
+    /// Sends the view the withheld changes, in order, up to the first that a recogniser still withholds.
     func release() {
         while !isCancelled, let next = withheld.first, !isWithheld(next.phase) {
             withheld.removeFirst()
@@ -69,7 +70,7 @@
         }
     }
 
-    /// Takes the touch away from the view for good.
+    /// Cancels the touch for the view, which receives no more of it.
     func cancel() {
         if isCancelled { return }
         isCancelled = true
@@ -82,7 +83,7 @@
                 event: lastEvent))
     }
 
-    /// Calls the view with the touch as it was then; the recognisers' view of it is not changed.
+    /// Calls the view with the touch as it was at an earlier change; afterwards the touch has its present values again.
     private func send(_ phase: Touch.Phase, _ part: Part) {
         guard let view = touch.view else { return }
         let (now, changes) = ((touch.phase, touch.position, touch.previousPosition), touch.changes)

@@ -3,19 +3,19 @@
 
 internal import RunLoops
 
-/// How fast something moves, by its last tenth of a second; a pure value.
+/// Measures how fast something moves, over its last tenth of a second; a pure value.
 struct VelocityTracker {
     private var samples: [(time: RunLoop.Instant, place: Point)] = []
 
-    /// The time that counts; our own choice.
+    /// The time over which the velocity is measured; our own choice.
     static let window = Duration.milliseconds(100)
-    /// The shortest time that a way is taken to last; our own choice.
+    /// The shortest duration by which a distance is divided; our own choice.
     ///
-    /// A place has the time at which it was read. A slow line hands over many places at once, and the way from the first
-    /// to the last would have taken no time.
+    /// The time of a position is the time at which it was read. A slow line delivers many positions at once, and the
+    /// movement from the first to the last would have taken no time.
     static let shortest = Duration.milliseconds(50)
 
-    /// Notes a place; of several at one instant the last counts.
+    /// Adds a position; of several positions at one instant the last counts.
     mutating func add(_ place: Point, at time: RunLoop.Instant) {
         if let last = samples.last, last.time == time { samples.removeLast() }
         samples.append((time, place))
@@ -23,10 +23,10 @@ struct VelocityTracker {
         while samples.count > 1, samples[1].time.duration(to: time) >= Self.window { samples.removeFirst() }
     }
 
-    /// Forgets everything.
+    /// Removes all positions.
     mutating func removeAll() { samples = [] }
 
-    /// Points a second; zero while nothing has moved.
+    /// The velocity in points per second; zero if nothing has moved.
     var velocity: Point {
         guard let first = samples.first, let last = samples.last else { return .zero }
         let seconds = max(Self.shortest, min(first.time.duration(to: last.time), Self.window)).seconds

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// A key that does something while the focus is on a responder or inside it.
+/// A key that carries out a command or calls a closure while the focus is on a responder or inside it.
 ///
 /// The responder lists its key commands in ``Responder/keyCommands``:
 ///
@@ -18,15 +18,15 @@
 /// }
 /// ```
 ///
-/// Responders that come before it in the chain use a key first: a text field with the focus takes all letters.
+/// Responders earlier in the chain receive a key first: a text field with the focus takes all letters.
 ///
 /// Corresponds to UIKit's `UIKeyCommand`.
 @MainActor public struct KeyCommand {
     /// The key.
     public let key: Key
-    /// The keys that have to be held.
+    /// The modifier keys that have to be held.
     ///
-    /// Shift counts beside keys with a name only: a character tells it already.
+    /// Shift is compared for keys with a name only, since a character already depends on it.
     public let modifiers: KeyModifiers
     private let act: (Responder) -> Void
 
@@ -34,7 +34,7 @@
     ///
     /// - Parameters:
     ///   - key: The key.
-    ///   - modifiers: The keys that have to be held, and no others.
+    ///   - modifiers: The modifier keys that have to be held, and no others.
     ///   - handler: Called when the key goes down, and when it repeats.
     public init(_ key: Key, modifiers: KeyModifiers = [], handler: @escaping () -> Void) {
         self.key = key
@@ -42,11 +42,11 @@
         act = { _ in handler() }
     }
 
-    /// A key that sends a command along the chain, from the responder that has the key.
+    /// A key that sends a command along the chain, starting with the responder that has the key command.
     ///
     /// - Parameters:
     ///   - key: The key.
-    ///   - modifiers: The keys that have to be held, and no others.
+    ///   - modifiers: The modifier keys that have to be held, and no others.
     ///   - action: The command, such as ``Command/quit``.
     public init(_ key: Key, modifiers: KeyModifiers = [], action: Command) {
         self.key = key
@@ -54,9 +54,9 @@
         act = { $0.target(for: action)?.perform(action, from: $0) }
     }
 
-    /// Does what the key is for, if it is this key.
+    /// Carries out the key command if a press is its key with its modifiers.
     ///
-    /// - Returns: Whether it is.
+    /// - Returns: Whether the press was this key.
     func perform(_ press: Press, at responder: Responder) -> Bool {
         var (held, wanted) = (press.modifiers, modifiers)
         if case .character = key {

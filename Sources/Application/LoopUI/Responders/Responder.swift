@@ -1,92 +1,96 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// An object that events and commands come to.
+/// An object that receives events and commands.
 ///
-/// A responder that does nothing with an event hands it to its ``next``, and so along the chain: from a view to its
-/// controller if it is that controller's own view, else to the view around it; from a controller to the view around its
-/// own; from the window to the application, and from there to its delegate, if that is a responder.
+/// A responder that does not handle an event passes it to its ``next``. The chain leads from a view to its controller
+/// if it is the controller's own view, else to its superview; from a controller to the superview of the controller's
+/// view; and from the window to the application, and then to the application's delegate if the delegate is a responder.
 @MainActor open class Responder {
-    /// A responder without a place in a chain.
+    /// A responder that is in no chain yet.
     public init() {}
 
-    /// The responder after this one; nil at the end.
+    /// The next responder of the chain; nil at its end.
     open var next: Responder? { nil }
 
     // MARK: First responder
 
-    /// Whether keys may come to this responder first; false unless overridden.
+    /// Whether this responder can become the first responder, which receives keys first; false unless overridden.
     open var canBecomeFirstResponder: Bool { false }
 
-    /// Whether it gives the keys away when another responder wants them; true unless overridden.
+    /// Whether this responder stops being the first responder when another responder is to become it; true unless
+    /// overridden.
     open var canResignFirstResponder: Bool { true }
 
-    /// Whether keys come to this responder first.
+    /// Whether this is the first responder, which receives keys first.
     public var isFirstResponder: Bool { responderWindow?.firstResponder === self }
 
     /// The window whose keys this responder can get.
     var responderWindow: Window? { nil }
 
-    /// Makes this the responder that keys come to first.
+    /// Makes this the first responder, which receives keys first.
     ///
-    /// - Returns: Whether it is the first responder now.
+    /// - Returns: Whether this is the first responder now.
     @discardableResult
     open func becomeFirstResponder() -> Bool { responderWindow?.makeFirstResponder(self) ?? false }
 
-    /// Gives the keys away; they go to the window's root then.
+    /// Stops being the first responder; keys are then sent to an open sheet, alert or menu, or else to the root view.
     ///
-    /// - Returns: Whether it is not the first responder now.
+    /// - Returns: Whether another responder, or none, is the first responder now.
     @discardableResult
     open func resignFirstResponder() -> Bool {
         guard isFirstResponder else { return true }
         return responderWindow?.makeFirstResponder(nil) ?? true
     }
 
-    /// Called when this has become the first responder, with true, or has ceased to be, with false.
+    /// Called with true when this has become the first responder, and with false when it has ceased to be.
     open func firstResponderChanged(_ isFirst: Bool) {}
 
     // MARK: Touches
 
-    /// Touches have begun.
+    /// Called when touches have begun; passes them to ``next`` unless overridden.
     open func touchesBegan(_ touches: Set<Touch>, with event: Event?) { next?.touchesBegan(touches, with: event) }
 
-    /// Touches have moved.
+    /// Called when touches have moved; passes them to ``next`` unless overridden.
     open func touchesMoved(_ touches: Set<Touch>, with event: Event?) { next?.touchesMoved(touches, with: event) }
 
-    /// Touches have ended.
+    /// Called when touches have ended; passes them to ``next`` unless overridden.
     open func touchesEnded(_ touches: Set<Touch>, with event: Event?) { next?.touchesEnded(touches, with: event) }
 
-    /// Touches were taken away, by a gesture or by the display: what they began is to be undone.
+    /// Called when a gesture or the display has cancelled touches; passes them to ``next`` unless overridden.
+    ///
+    /// An override undoes the effects of the touches.
     open func touchesCancelled(_ touches: Set<Touch>, with event: Event?) {
         next?.touchesCancelled(touches, with: event)
     }
 
     // MARK: Keys, wheel, paste
 
-    /// The keys that do something at this responder; none unless overridden.
+    /// The key commands of this responder; none unless overridden.
     open var keyCommands: [KeyCommand] { [] }
 
-    /// Keys have gone down, or repeat.
+    /// Called when keys have gone down or repeat.
     ///
-    /// The keys of ``Responder/keyCommands`` are used; all others go on along the chain.
+    /// Carries out the commands of ``Responder/keyCommands``, and passes all other keys to ``next``, unless overridden.
     open func pressesBegan(_ presses: Set<Press>, with event: Event?) {
         let commands = keyCommands
         let unused = presses.filter { press in !commands.contains { $0.perform(press, at: self) } }
         if !unused.isEmpty { next?.pressesBegan(unused, with: event) }
     }
 
-    /// Keys have gone up.
+    /// Called when keys have gone up; passes them to ``next`` unless overridden.
     open func pressesEnded(_ presses: Set<Press>, with event: Event?) { next?.pressesEnded(presses, with: event) }
 
-    /// Keys are not known any more.
+    /// Called when the ends of presses will not be known, since the program or its window has lost the keyboard; passes
+    /// the presses to ``next`` unless overridden.
     open func pressesCancelled(_ presses: Set<Press>, with event: Event?) {
         next?.pressesCancelled(presses, with: event)
     }
 
-    /// The wheel was turned.
+    /// Called when the wheel was turned; passes the turn to ``next`` unless overridden.
     open func wheelTurned(_ wheel: Wheel, with event: Event?) { next?.wheelTurned(wheel, with: event) }
 
-    /// Text was pasted; a long text comes in parts.
+    /// Called when text was pasted, for each part of a long text; passes it to ``next`` unless overridden.
     open func pasted(_ paste: Paste, with event: Event?) { next?.pasted(paste, with: event) }
 
     // MARK: Commands
@@ -97,11 +101,12 @@
     /// Carries the command out.
     ///
     /// - Parameters:
-    ///   - command: A command that ``canPerform(_:)`` has said yes to.
-    ///   - sender: What has sent it.
+    ///   - command: A command for which ``canPerform(_:)`` has returned true.
+    ///   - sender: The object that has sent the command.
     open func perform(_ command: Command, from sender: AnyObject?) {}
 
-    /// The first responder along the chain, from this one, that carries the command out.
+    /// Returns the nearest responder along the chain, starting with this one, that carries the command out; nil if
+    /// there is none.
     ///
     /// - Complexity: O(length of the chain).
     public func target(for command: Command) -> Responder? {
@@ -123,7 +128,7 @@ extension Responder: Hashable {
     public nonisolated func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// Something that a user can tell the program to do, by its name: it goes along the chain of responders until one
+/// An operation that the user can ask for, identified by a name; it is passed along the chain of responders until one
 /// carries it out.
 public struct Command: RawRepresentable, Hashable, Sendable {
     /// The name.
@@ -145,7 +150,7 @@ public struct Command: RawRepresentable, Hashable, Sendable {
     public static let selectAll = Command("selectAll")
     /// Deletes what is selected.
     public static let delete = Command("delete")
-    /// Leaves what is going on.
+    /// Cancels the operation under way.
     public static let cancel = Command("cancel")
     /// Ends the program.
     public static let quit = Command("quit")

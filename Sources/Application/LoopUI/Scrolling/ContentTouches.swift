@@ -4,10 +4,10 @@
 /// Sees the touches of a scroll view first, and keeps them from the views inside for a while: until it is clear that no
 /// scrolling is meant, the finger goes up, or 150 ms have passed.
 ///
-/// As long as the recogniser is `possible`, the views do not get the touches. When it fails they get what was kept; when
-/// it is recognised they never get it.
+/// As long as the recogniser is `possible`, the views do not receive the touches. If it fails, they receive the touches
+/// that were kept; if it is recognised, they never receive them.
 final class ContentTouches: GestureRecognizer {
-    /// Observed in UIKit by many, and documented nowhere.
+    /// How long touches are kept at most; UIKit uses this delay, which is observed and not documented.
     static let delay = Duration.milliseconds(150)
 
     /// Whether views inside have got the touches.
@@ -49,7 +49,7 @@ final class ContentTouches: GestureRecognizer {
 
     override func timeIsUp() { if state == .possible { deliver() } }
 
-    /// A short touch reaches the views at its end.
+    /// Delivers a short touch to the views when it ends.
     override func touchesEnded(_ touches: Set<Touch>, with event: Event) {
         guard state == .possible, active.count == touches.count else { return }
         if !areKept { deliver() }
@@ -66,7 +66,7 @@ final class ContentTouches: GestureRecognizer {
         state = .failed
     }
 
-    /// Does not decide about other gestures: a touch that the views do not get can still be one.
+    /// Prevents no gestures: a touch that the views do not receive can still be a gesture.
     override func canPrevent(_ other: GestureRecognizer) -> Bool { false }
 
     override func reset() {

@@ -3,12 +3,12 @@
 
 internal import RunLoops
 
-/// Where the rows of a table lie: all of one height, or each of its own.
+/// The positions of the rows of a table, which all have one height or each a height of its own.
 struct RowGeometry {
     private(set) var count = 0
-    /// The height of all rows; nil if each has its own.
+    /// The height that all rows have; nil if each row has its own.
     private let height: Double?
-    /// The lower edge of each row, if each has its own height.
+    /// The lower edge of each row, if each row has its own height; else empty.
     private var ends: [Double] = []
 
     /// Rows of one height.
@@ -17,16 +17,16 @@ struct RowGeometry {
         self.height = height
     }
 
-    /// Rows of these heights.
+    /// Rows that have these heights, from the first to the last.
     init(heights: some Sequence<Double>) {
         height = nil
         append(heights)
     }
 
-    /// The height of all rows.
+    /// The sum of the heights of all rows.
     var total: Double { top(of: count) }
 
-    /// The upper edge of a row; the row after the last begins at the end.
+    /// Returns the upper edge of a row; for the row after the last, the lower edge of the last.
     ///
     /// - Complexity: O(1).
     func top(of row: Int) -> Double {
@@ -34,7 +34,8 @@ struct RowGeometry {
         return row == 0 ? 0 : ends[row - 1]
     }
 
-    /// The row at a height; the first or the last where there is none, and nil if there are no rows.
+    /// Returns the row at a vertical position; the first or the last row for a position outside, and nil if there are
+    /// no rows.
     ///
     /// - Complexity: O(1) for rows of one height, else O(log n).
     func row(at y: Double) -> Int? {
@@ -48,7 +49,7 @@ struct RowGeometry {
         return low
     }
 
-    /// The rows between two heights, also the rows that are cut.
+    /// Returns the rows between two vertical positions, including rows that are partly between them.
     func rows(from first: Double, to last: Double) -> Range<Int> {
         guard last > max(first, 0), first < total, let start = row(at: first), var end = row(at: last) else {
             return 0..<0
@@ -59,7 +60,7 @@ struct RowGeometry {
 
     // MARK: Changes
 
-    /// Traps for what is no height of a row.
+    /// Traps if a number is not valid as the height of a row.
     static func require(_ height: Double) {
         RunLoops.require(
             height > 0 && height <= 1e9,
@@ -76,9 +77,9 @@ struct RowGeometry {
         count = ends.count
     }
 
-    /// Inserts rows, with these heights if each row has its own.
+    /// Inserts rows; `heights` is used if each row has its own height.
     ///
-    /// - Complexity: O(1) for rows of one height, else O(new rows and rows behind them).
+    /// - Complexity: O(1) for rows of one height, else O(new rows and rows after them).
     mutating func insert(_ rows: Range<Int>, heights: [Double]) {
         if height != nil {
             count += rows.count
@@ -90,9 +91,9 @@ struct RowGeometry {
         append(behind)
     }
 
-    /// Takes rows out.
+    /// Removes rows.
     ///
-    /// - Complexity: O(1) for rows of one height, else O(rows behind).
+    /// - Complexity: O(1) for rows of one height, else O(rows after them).
     mutating func remove(_ rows: Range<Int>) {
         if height != nil {
             count -= rows.count
@@ -112,20 +113,20 @@ enum RowChange {
     case delete(Range<Int>)
     case reload(Range<Int>)
 
-    /// The rows that come or go: new rows as they are numbered afterwards, the others as they were before.
+    /// The rows that are changed: inserted rows by their new numbers, deleted and reloaded rows by their old ones.
     var range: Range<Int> {
         switch self {
         case .insert(let range), .delete(let range), .reload(let range): range
         }
     }
 
-    /// Whether a row shows something else afterwards.
+    /// Whether the change reloads a row.
     func reloads(_ row: Int) -> Bool {
         if case .reload(let range) = self { return range.contains(row) }
         return false
     }
 
-    /// The number of a row afterwards; nil if it is gone.
+    /// Returns the number that a row has after the change; nil if it was deleted.
     func number(of row: Int) -> Int? {
         switch self {
         case .insert(let range): row < range.lowerBound ? row : row + range.count

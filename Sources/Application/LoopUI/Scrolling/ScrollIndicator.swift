@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// The bar at the edge of a scroll view: how much of the content is seen, and where it lies.
+/// The bar at the edge of a scroll view, which shows how much of the content is in view, and where.
 struct ScrollIndicator {
-    /// In halves of a cell, along the edge.
+    /// The part of the edge that the bar covers, in half cells.
     let halves: Range<Int>
 
     /// The bar along an edge; nil if all of the content is seen.
@@ -11,7 +11,7 @@ struct ScrollIndicator {
     /// - Parameters:
     ///   - cells: The length of the edge.
     ///   - extent: The length of the content, with its insets.
-    ///   - offset: How far the content was scrolled from its beginning.
+    ///   - offset: How far the content was scrolled from its beginning, in cells.
     init?(cells: Int, extent: Double, offset: Double) {
         guard cells > 0, extent > Double(cells) else { return nil }
         let all = Double(cells * 2)
@@ -21,7 +21,7 @@ struct ScrollIndicator {
         halves = first..<first + length
     }
 
-    /// What of a cell the bar covers: nothing, one half or both.
+    /// Returns the part of a cell that the bar covers, one half or both; nil if the bar does not cover the cell.
     func cover(of cell: Int) -> Cover? {
         switch (halves.contains(cell * 2), halves.contains(cell * 2 + 1)) {
         case (true, true): .whole
@@ -48,11 +48,11 @@ struct ScrollIndicator {
 }
 
 extension ScrollView {
-    /// Draws the bars over what is seen of the view.
+    /// Draws the bars over the visible part of the view.
     ///
     /// - Parameters:
-    ///   - area: Where the view lies on the display.
-    ///   - clip: What may be changed.
+    ///   - area: The cells of the display that the view covers.
+    ///   - clip: The cells of the display that may be changed.
     func drawIndicators(into grid: inout CellGrid, area: CellRect, clip: CellRect) {
         let seen = area.clipped(to: clip)
         if seen.isEmpty { return }

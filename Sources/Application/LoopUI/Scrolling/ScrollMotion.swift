@@ -5,10 +5,10 @@ internal import LinuxLibC
 internal import RunLoops
 internal import RunLoopsKit
 
-/// How a scroll view's content goes on when the finger has left it: v(t) = v₀·rateᵗ, t in milliseconds.
+/// The movement of a scroll view's content after the finger has left it: v(t) = v₀·rateᵗ, t in milliseconds.
 struct Deceleration {
     let start: Point
-    /// In points per millisecond.
+    /// The velocity at the beginning, in points per millisecond.
     let velocity: Point
     let rate: Double
 
@@ -24,13 +24,13 @@ struct Deceleration {
         self.init(from: start, velocity: Point(way.x * -log(rate), way.y * -log(rate)), rate: rate)
     }
 
-    /// Where it comes to rest: the integral of the velocity.
+    /// The offset at which the content comes to rest: the integral of the velocity.
     var target: Point { start + Point(velocity.x / -log(rate), velocity.y / -log(rate)) }
 
-    /// The part of the velocity that is left after so many milliseconds.
+    /// Returns the part of the first velocity that is left after a number of milliseconds.
     func part(after milliseconds: Double) -> Double { pow(rate, milliseconds) }
 
-    /// Where the content is after so many milliseconds.
+    /// Returns the content offset after a number of milliseconds.
     func offset(after milliseconds: Double) -> Point {
         let part = 1 - part(after: milliseconds)
         let way = target - start
@@ -38,7 +38,7 @@ struct Deceleration {
     }
 }
 
-/// How a scroll view's content gets to a place that the program has named: fast first, and slower to the end.
+/// The animated movement of a scroll view's content to an offset that the program has set: fast at first, then slower.
 struct ScrollAnimation {
     static let milliseconds = 300.0
     let start: Point
@@ -54,18 +54,19 @@ struct ScrollAnimation {
     func isOver(after milliseconds: Double) -> Bool { milliseconds >= Self.milliseconds }
 }
 
-/// Calls a step once a frame, with the time since the beginning, until it is released.
+/// Calls a closure once per frame with the time since the beginning, until the object is released.
 @MainActor final class ScrollMotion {
     private var frames: FrameLink?
 
-    /// The grid, so that its counts can be compared; nil while the frames are those of the display's screen.
+    /// The display link of the frames, so that its counts can be compared; nil while the frames come from the display's
+    /// screen.
     var link: RunLoop.DisplayLink? { frames?.grid }
 
     /// - Parameters:
     ///   - application: The application, whose frames are taken.
     ///   - modes: The modes in which frames come.
     ///   - start: When the movement begins.
-    ///   - step: Receives the milliseconds since then.
+    ///   - step: Called once per frame with the milliseconds since `start`.
     init(
         _ application: Application, in modes: [RunLoop.Mode], from start: RunLoop.Instant,
         step: @escaping (Double) -> Void

@@ -5,17 +5,17 @@ internal import RunLoops
 
 /// A drag of the content by a finger.
 struct ScrollDrag {
-    /// The content offset when it began.
+    /// The content offset at the beginning of the drag.
     let start: Point
 }
 
 extension ScrollView {
-    /// Whether a finger is on the content; it may not have moved yet.
+    /// Whether a finger is on the content, even if it has not moved yet.
     public var isTracking: Bool { isDragging || contentTouches.isTracking }
     /// Whether a finger moves the content.
     public var isDragging: Bool { drag != nil }
 
-    /// What the drag does in each of its states.
+    /// Called when the state of the pan gesture has changed: begins, continues or ends the drag.
     func panned() {
         switch panGestureRecognizer.state {
         case .began:
@@ -44,7 +44,7 @@ extension ScrollView {
         delegate?.scrollViewWillBeginDragging(self)
     }
 
-    /// The content stays under the finger, as far as it goes.
+    /// Moves the content with the finger, as far as the content reaches.
     private func follow() {
         guard let drag else { return }
         bounds.origin = drag.start - panGestureRecognizer.translation(in: self) + shift
@@ -52,7 +52,7 @@ extension ScrollView {
 
     /// Ends the drag.
     ///
-    /// - Parameter velocity: How fast the offset changes, in points per millisecond; nil if the finger was taken away.
+    /// - Parameter velocity: How fast the offset changes, in points per millisecond; nil if the drag was cancelled.
     func endDrag(velocity: Point?) {
         guard drag != nil else { return }
         drag = nil
@@ -101,9 +101,9 @@ extension ScrollView {
         delegate?.scrollViewDidEndDecelerating(self)
     }
 
-    /// A touch stops the content that moves by itself.
+    /// Stops a deceleration or an animation when a touch begins.
     ///
-    /// - Returns: Whether it has moved.
+    /// - Returns: Whether the content was moving by itself.
     func stopAtTouch() -> Bool {
         if motion == nil { return false }
         stopMotion()
@@ -112,14 +112,14 @@ extension ScrollView {
 
     // MARK: Mode
 
-    /// The loop runs in the tracking mode from now on.
+    /// Lets the loop run in the tracking mode from now on.
     private func beginTracking() {
         guard trackedModes == nil else { return }
         trackedModes = window?.application?.modes
         trackedModes?.push(.tracking)
     }
 
-    /// The loop runs in the mode that it had before.
+    /// Lets the loop run in its earlier mode again.
     private func endTracking() {
         trackedModes?.pop(.tracking)
         trackedModes = nil

@@ -3,21 +3,21 @@
 
 internal import RunLoops
 
-/// A view that shows a part of its content, and that a drag, the wheel and keys move over it.
+/// A view that shows a part of its content, which the user scrolls with a drag, the wheel or keys.
 ///
-/// Views inside have frames in the coordinates of the content; ``contentSize`` says how far the content reaches. The
-/// content stops at its edges. While a finger drags, and until the content has come to rest, the loop runs in the
-/// tracking mode: what is in the default mode only waits.
+/// Views inside have frames in the coordinates of the content, whose size is ``contentSize``. The content stops at its
+/// edges. While a finger drags, and until the content has come to rest, the loop runs in the tracking mode: timers and
+/// sources that are in the default mode only have to wait.
 @MainActor open class ScrollView: View, GestureRecognizerDelegate {
     /// How fast the content slows down when the finger has left it: the part of the velocity that is left after a
     /// millisecond.
     public struct DecelerationRate: RawRepresentable, Hashable, Sendable {
-        /// The part that is left, between 0 and 1.
+        /// The part of the velocity that is left after a millisecond, between 0 and 1.
         public let rawValue: Double
 
-        /// The rate of that part.
+        /// The rate at which this part of the velocity is left after a millisecond.
         ///
-        /// - Precondition: it lies between 0 and 1.
+        /// - Precondition: `rawValue` lies between 0 and 1.
         public init(rawValue: Double) {
             require(
                 rawValue > 0 && rawValue < 1,
@@ -31,7 +31,7 @@ internal import RunLoops
         public static let fast = DecelerationRate(rawValue: 0.99)
     }
 
-    /// Hears what the view does.
+    /// The delegate, which is called when the content moves.
     open weak var delegate: (any ScrollViewDelegate)?
 
     /// A scroll view with that frame, without content.
@@ -48,15 +48,16 @@ internal import RunLoops
 
     // MARK: Content
 
-    /// How far the content reaches.
+    /// The size of the content, in points.
     public var contentSize = Size.zero { didSet { if contentSize != oldValue { contentChanged() } } }
 
-    /// Room around the content, which can be scrolled to.
+    /// The empty room around the content that can be scrolled into view.
     public var contentInset = Insets.zero { didSet { if contentInset != oldValue { contentChanged() } } }
 
-    /// The place of the content that is at the upper left corner.
+    /// The point of the content that is at the upper left corner of the view.
     ///
-    /// It is rounded to whole points, and no edge of the content comes further in than to the edge of the view.
+    /// A value that is set is rounded to whole points, and limited to the range that ``contentSize`` and
+    /// ``contentInset`` allow.
     public var contentOffset: Point {
         get { bounds.origin }
         set { setContentOffset(newValue, animated: false) }
@@ -76,7 +77,7 @@ internal import RunLoops
         didSet { if frame.size != oldValue.size { sizeChanged(from: oldValue.size) } }
     }
 
-    /// The first and the last place that can be at the upper left corner of a view of that size.
+    /// Returns the smallest and the largest content offset of a view of this size.
     func limits(in size: Size) -> (first: Point, last: Point) {
         let (inset, content, size) = (contentInset.limited, contentSize, size.limited)
         let first = Point(-inset.left, -inset.top)
@@ -88,14 +89,14 @@ internal import RunLoops
         return (first, last)
     }
 
-    /// The nearest place that can be at the upper left corner of a view of that size.
+    /// Returns the content offset that is nearest to `offset` and possible in a view of this size, in whole points.
     private func limited(_ offset: Point, in size: Size) -> Point {
         let (first, last) = limits(in: size)
         return Point(min(last.x, max(first.x, offset.x.rounded())), min(last.y, max(first.y, offset.y.rounded())))
     }
 
-    /// How far one place is from another, both no further out than the content reaches; of both directions, the larger
-    /// distance.
+    /// Returns the distance between two content offsets after both were limited to the content: the horizontal or the
+    /// vertical distance, whichever is larger.
     func distance(from place: Point, to target: Point) -> Double {
         let (first, last) = limits(in: frame.size)
         func clamp(_ value: Double, _ low: Double, _ high: Double) -> Double { min(high, max(low, value)) }
@@ -104,10 +105,10 @@ internal import RunLoops
             abs(clamp(place.y, first.y, last.y) - clamp(target.y, first.y, last.y)))
     }
 
-    /// Whether moving to a place changes what is seen.
+    /// Whether scrolling to an offset would move the content.
     func canScroll(to place: Point) -> Bool { limited(place, in: frame.size) != contentOffset }
 
-    /// The limits changed: the offset keeps them.
+    /// Called when the size has changed: limits the content offset again.
     func sizeChanged(from old: Size) { bounds.origin = contentOffset }
 
     private func contentChanged() {
@@ -121,12 +122,12 @@ internal import RunLoops
     /// Whether the user can scroll; true unless set.
     public var isScrollEnabled = true { didSet { if !isScrollEnabled { stopScrolling() } } }
 
-    /// Moves a place of the content to the upper left corner, or as near as the content reaches.
+    /// Scrolls a point of the content to the upper left corner, or as near to the corner as the content reaches.
     ///
     /// - Parameters:
-    ///   - offset: The place.
-    ///   - animated: Whether the content glides there, for 0.3 s. A user who wants nothing to move by itself sees the
-    ///     end at once.
+    ///   - offset: The point of the content.
+    ///   - animated: Whether the movement is animated, for 0.3 s. For a user who has asked for reduced motion, the
+    ///     content is moved at once.
     public func setContentOffset(_ offset: Point, animated: Bool) {
         stopMotion()
         // Read after the delegate was called.
@@ -147,9 +148,9 @@ internal import RunLoops
         }
     }
 
-    /// Moves the content by as little as brings a rectangle of it into view.
+    /// Scrolls by the smallest distance that brings a rectangle of the content into view.
     ///
-    /// Of a rectangle that is larger than the view, the beginning is shown.
+    /// If the rectangle is larger than the view, its upper left part is shown.
     public func scrollRectToVisible(_ rect: Rect, animated: Bool = false) {
         func offset(_ now: Double, _ length: Double, _ first: Double, _ last: Double) -> Double {
             if first < now || last - first > length { return first }
@@ -161,44 +162,44 @@ internal import RunLoops
         if place != contentOffset { setContentOffset(place, animated: animated) }
     }
 
-    /// Moves the content under whatever moves it: a drag, a deceleration or an animation goes on from the new place.
+    /// Moves the content without ending a drag, a deceleration or an animation, which continues from the new offset.
     func shiftContent(by way: Point) {
         shift = shift + way
         bounds.origin = contentOffset + way
     }
 
-    /// How far the content was shifted since the movement under way has begun.
+    /// How far ``shiftContent(by:)`` has moved the content since the movement under way began.
     var shift = Point.zero
 
-    /// Shows a part of a view inside that has got the focus, and has the views around show it too.
+    /// Scrolls the part of a view inside that has the focus into view, and asks the views around to do so too.
     override func reveal(_ rect: Rect) {
         scrollRectToVisible(rect)
         super.reveal(rect.intersection(bounds))
     }
 
-    /// Ends every movement: a drag, the deceleration after it, an animation.
+    /// Ends every movement: a drag, the deceleration after a drag, or an animation.
     ///
-    /// The content rests where it is.
+    /// The content stays where it is.
     public func stopScrolling() {
         stopMotion()
         endDrag(velocity: nil)
     }
 
-    /// An animation, or a deceleration.
+    /// The animation or deceleration under way.
     var motion: ScrollMotion?
-    /// Whether the finger has left the content, and it moves on.
+    /// Whether the content continues to move after the finger has left it.
     public internal(set) var isDecelerating = false
     /// The drag under way.
     var drag: ScrollDrag?
 
-    /// Ends what moves by itself.
+    /// Ends the animation or deceleration under way.
     func stopMotion() {
         guard motion != nil else { return }
         motion = nil
         if isDecelerating { endDeceleration() } else { delegate?.scrollViewDidEndScrollingAnimation(self) }
     }
 
-    /// Whether the content has places beyond the view's edge that way.
+    /// Whether the content can move in a direction.
     func canScroll(by way: Point) -> Bool { canScroll(to: contentOffset + Point(way.x.unit, way.y.unit)) }
 
     /// Moves the content as far as it goes, without animation.
@@ -211,11 +212,11 @@ internal import RunLoops
 
     // MARK: Touches
 
-    /// Recognises the drags.
+    /// The recogniser of drags that scroll the content.
     public let panGestureRecognizer = PanGestureRecognizer()
-    /// Keeps touches from the views inside, for a while.
+    /// Keeps touches from the views inside until it is clear whether the user scrolls.
     let contentTouches = ContentTouches()
-    /// The modes that the tracking mode was pushed to.
+    /// The stack of modes to which the tracking mode was pushed.
     var trackedModes: ModeStack?
 
     /// How fast the content slows down when the finger has left it.
@@ -225,24 +226,26 @@ internal import RunLoops
     /// unless set.
     public var delaysContentTouches = true
 
-    /// Whether a drag takes the touch from a view inside that has got it; true unless set.
+    /// Whether a drag can cancel a touch that a view inside has received; true unless set.
     ///
-    /// If it is false, there is no scrolling once a view has got the touch.
+    /// If this is false, a touch does not scroll after a view inside has received it.
     public var canCancelContentTouches = true
 
-    /// Whether a view inside gets touches that begin there; true unless overridden.
+    /// Whether a view inside receives touches that begin there; true unless overridden.
     ///
-    /// Asked before the view gets the beginning.
+    /// Called before the view receives the beginning of the touches.
     open func touchesShouldBegin(_ touches: Set<Touch>, with event: Event?, in view: View) -> Bool { true }
 
-    /// Whether a drag takes the touches from a view inside that has got them; false for controls, unless overridden.
+    /// Whether a drag cancels the touches that a view inside has received; false for controls and views inside them,
+    /// true for all others, unless overridden.
     open func touchesShouldCancel(in view: View) -> Bool {
         !sequence(first: view, next: { $0.superview }).prefix { $0 !== self }.contains { $0.keepsTouches }
     }
 
-    /// Whether the drag begins: there is something to scroll that way, and the view inside gives the touch away.
+    /// Whether the drag begins: the content can move, and the touch of a view inside that has received it may be
+    /// cancelled.
     ///
-    /// At an edge of its content the view leaves the drag to a scroll view around it that can go on.
+    /// At an edge of its content the view leaves the drag to a scroll view around it whose content can still move.
     open func gestureRecognizerShouldBegin(_ recognizer: GestureRecognizer) -> Bool {
         guard recognizer === panGestureRecognizer else { return true }
         guard isScrollEnabled, scrolls(panGestureRecognizer.translation(in: self)) else { return false }
@@ -250,7 +253,7 @@ internal import RunLoops
         return canCancelContentTouches && touchesShouldCancel(in: content)
     }
 
-    /// Whether a drag that begins this way is for this view.
+    /// Whether this view scrolls for a drag that begins in this direction.
     private func scrolls(_ translation: Point) -> Bool {
         let isLevel = abs(translation.x) > abs(translation.y)
         let way = isLevel ? Point(-translation.x, 0) : Point(0, -translation.y)
@@ -260,7 +263,7 @@ internal import RunLoops
         return canScroll(by: Point(-way.x, -way.y))
     }
 
-    /// A touch gives the view the focus, unless a view inside has it; so does a drag.
+    /// Gives the view the focus, unless a view inside has it; a drag does so too.
     open override func touchesBegan(_ touches: Set<Touch>, with event: Event?) {
         takeFocus()
         super.touchesBegan(touches, with: event)
@@ -275,10 +278,10 @@ internal import RunLoops
     /// How far one notch of the wheel moves the content, in points; 3 unless set.
     public var pointsPerNotch = 3.0
 
-    /// Moves the content; with the shift key, sideways.
+    /// Scrolls the content; sideways if the shift key is held.
     ///
-    /// Where the content cannot move that way, the wheel goes to the next responder: so a scroll view inside another
-    /// one hands on.
+    /// If the content cannot move in this direction, the turn is passed to the next responder, such as a scroll view
+    /// around this one.
     open override func wheelTurned(_ wheel: Wheel, with event: Event?) {
         let points = pointsPerNotch.length
         var way = Point(wheel.notches.x.length * points, wheel.notches.y.length * points)
@@ -291,7 +294,7 @@ internal import RunLoops
 
     open override var canBecomeFirstResponder: Bool { isScrollEnabled }
 
-    /// Arrows move the content by a point, the page keys by a page, home and end to its edges.
+    /// Scrolls by a point for an arrow, by a page for a page key, and to an edge of the content for home and end.
     open override func pressesBegan(_ presses: Set<Press>, with event: Event?) {
         for press in presses {
             guard isScrollEnabled, press.modifiers.isEmpty, let place = place(for: press.key) else { continue }
@@ -301,7 +304,8 @@ internal import RunLoops
         super.pressesBegan(presses, with: event)
     }
 
-    /// Where a key moves the content; nil if it is not a key for that, or there is nothing to move that way.
+    /// Returns the content offset to which a key scrolls; nil if the key does not scroll, or if the content cannot move
+    /// in its direction.
     private func place(for key: Key) -> Point? {
         let (first, last) = limits(in: frame.size)
         let page = max(1, frame.size.height - 1)
@@ -335,7 +339,7 @@ internal import RunLoops
     /// The colour of the bars.
     public var indicatorColor = Color.gray { didSet { setNeedsDisplay() } }
 
-    /// The bars lie over the content; there are none where all of it is seen.
+    /// Draws the content, and the bars over it; there is no bar in a direction in which all of the content is in view.
     override func composeContent(into grid: inout CellGrid, offset: Point, clip: CellRect) {
         super.composeContent(into: &grid, offset: offset, clip: clip)
         drawIndicators(into: &grid, area: CellRect(shownFrame.moved(by: offset)), clip: clip)

@@ -1,29 +1,29 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Hears what a scroll view does; every requirement does nothing unless implemented.
+/// The methods that a scroll view calls when its content moves; each does nothing unless implemented.
 @MainActor public protocol ScrollViewDelegate: AnyObject {
-    /// The content has moved, whatever has moved it.
+    /// Called when the content has moved, for whatever reason.
     func scrollViewDidScroll(_ scrollView: ScrollView)
-    /// A finger begins to move the content.
+    /// Called when a finger begins to move the content.
     func scrollViewWillBeginDragging(_ scrollView: ScrollView)
-    /// The finger is about to leave the content.
+    /// Called when the finger is about to leave the content.
     ///
     /// - Parameters:
     ///   - scrollView: The scroll view.
     ///   - velocity: How fast the content offset changes, in points per millisecond.
-    ///   - target: Where the content offset would come to rest; a change moves that place, so that rows or pages can
-    ///     end at the edge.
+    ///   - target: The content offset at which the content would come to rest; the delegate may change it, for example
+    ///     so that a row or a page ends at the edge.
     func scrollViewWillEndDragging(_ scrollView: ScrollView, velocity: Point, target: inout Point)
-    /// The finger has left the content, or was taken away.
+    /// Called when the finger has left the content, or when the drag was cancelled.
     ///
     /// - Parameters:
     ///   - scrollView: The scroll view.
-    ///   - willDecelerate: Whether the content goes on by itself.
+    ///   - willDecelerate: Whether the content continues to move by itself.
     func scrollViewDidEndDragging(_ scrollView: ScrollView, willDecelerate: Bool)
-    /// The content begins to go on by itself.
+    /// Called when the content begins to decelerate after a drag.
     func scrollViewWillBeginDecelerating(_ scrollView: ScrollView)
-    /// The content rests after it has gone on by itself: it came to an end, or was stopped.
+    /// Called when the content has come to rest after a deceleration, or when the deceleration was stopped.
     func scrollViewDidEndDecelerating(_ scrollView: ScrollView)
     /// A movement that the program has asked for has ended, or was stopped.
     func scrollViewDidEndScrollingAnimation(_ scrollView: ScrollView)

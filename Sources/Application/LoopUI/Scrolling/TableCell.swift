@@ -1,17 +1,17 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// A row of a table, as long as it is in view; afterwards it may show another row.
+/// A view that shows a row of a table while the row is in view; afterwards it may show another row.
 ///
-/// By itself it shows a text. A subclass draws something else, or has views inside.
+/// A plain cell shows a text. A subclass draws something else, or has views inside.
 @MainActor open class TableCell: View {
-    /// An empty cell; the table gives it its place.
+    /// An empty cell; the table sets its frame.
     public init() { super.init(frame: .zero) }
 
-    /// What a plain cell shows, in one line.
+    /// The text that a plain cell shows, in one line.
     public var text = "" { didSet { if text != oldValue { setNeedsDisplay() } } }
 
-    /// What a plain cell shows in the columns of its table, instead of ``text``; none unless set.
+    /// The texts that a plain cell shows in the columns of its table, instead of ``text``; none unless set.
     public var texts: [String] = [] { didSet { if texts != oldValue { setNeedsDisplay() } } }
 
     /// How the text looks while the row is not marked.
@@ -23,17 +23,17 @@
     /// Whether a finger is on the row.
     public internal(set) var isHighlighted = false { didSet { if isHighlighted != oldValue { setNeedsDisplay() } } }
 
-    /// What the cell is kept for when its row leaves the view; nil if it is not used again.
+    /// The kind of cell as which this cell is reused when its row leaves the view; nil if it is not reused.
     var reuseIdentifier: String?
 
-    /// Called before the cell shows another row; an override calls this one.
+    /// Called before the cell shows another row; an override calls `super`.
     open func prepareForReuse() {
         text = ""
         texts = []
         textStyle = .plain
     }
 
-    /// The style for the row as it is now: a marked row, and one with a finger on it, has its colours exchanged.
+    /// The style of the row as it is now: if the row is marked or a finger is on it, its colours are exchanged.
     public var currentStyle: Style {
         var style = textStyle
         if isSelected || isHighlighted { style.attributes.formSymmetricDifference(.inverse) }

@@ -3,22 +3,22 @@
 
 /// A column of a table.
 public struct TableColumn: Hashable, Sendable {
-    /// What stands above it.
+    /// The title above the column.
     public var title: String
-    /// How many points wide it is; nil for an equal part of the room that the other columns leave.
+    /// The width in points; nil for an equal part of the room that the other columns leave.
     public var width: Double?
-    /// Where its texts stand.
+    /// The alignment of the column's texts.
     public var alignment: TextAlignment
-    /// Whether the user can sort the table by it.
+    /// Whether the user can sort the table by the column.
     public var isSortable: Bool
 
-    /// A column.
+    /// A column of a table.
     ///
     /// - Parameters:
-    ///   - title: What stands above it.
-    ///   - width: How many points wide it is; nil for an equal part of the room that the other columns leave.
-    ///   - alignment: Where its texts stand.
-    ///   - isSortable: Whether the user can sort the table by it.
+    ///   - title: The title above the column.
+    ///   - width: The width in points; nil for an equal part of the room that the other columns leave.
+    ///   - alignment: The alignment of the column's texts.
+    ///   - isSortable: Whether the user can sort the table by the column.
     public init(_ title: String, width: Double? = nil, alignment: TextAlignment = .left, isSortable: Bool = true) {
         self.title = title
         self.width = width
@@ -28,11 +28,11 @@ public struct TableColumn: Hashable, Sendable {
 }
 
 extension TableView {
-    /// By which column the rows are sorted, and how.
+    /// The order of the rows: the number of the sorted column, and the direction.
     public struct SortOrder: Hashable, Sendable {
         /// The number of the column.
         public var column: Int
-        /// Whether the smallest comes first.
+        /// Whether the smallest value comes first.
         public var isAscending: Bool
 
         /// An order.
@@ -42,7 +42,8 @@ extension TableView {
         }
     }
 
-    /// Where each column lies in a row of so many cells: a cell apart, and cut at the end of the row.
+    /// Returns the cells of each column in a row that is `width` cells wide; columns are one cell apart, and are cut at
+    /// the end of the row.
     func columnRanges(in width: Int) -> [Range<Int>] {
         let fixed = columns.map { column in column.width.map { max(0, $0.length.rounded()).wholeCells } }
         let gaps = max(0, columns.count - 1)
@@ -62,7 +63,7 @@ extension TableView {
         }
     }
 
-    /// Draws a text for each column.
+    /// Draws one text per column.
     func draw(_ texts: [String], style: Style, in canvas: inout Canvas) {
         for (column, (text, range)) in zip(columns, zip(texts, columnRanges(in: canvas.size.width.wholeCells))) {
             let shown = TextLines.cut(text, width: range.count, ellipsis: theme.ellipsis)

@@ -3,11 +3,11 @@
 
 /// The titles of a table's columns; the user sorts the rows with them.
 ///
-/// A tap on a title sorts by its column, and another tap turns the order round. With the focus, the left and right
-/// arrows choose a title, and Enter and Space do what a tap does. The table calls its delegate, which sorts the rows
-/// and reloads the table.
+/// A tap on a title sorts by its column, and another tap reverses the order. While the header has the focus, the left
+/// and right arrows choose a title, and Enter and Space do the same as a tap. The table calls its delegate, which sorts
+/// the rows and reloads the table.
 ///
-/// ``TableView/header`` makes it. The program puts it above the table:
+/// ``TableView/header`` returns the header. The program puts it above the table:
 ///
 /// ```swift
 /// let stack = StackView(.vertical, [table.header])
@@ -29,7 +29,7 @@
 
     private func isSortable(_ column: Int) -> Bool { columns.indices.contains(column) && columns[column].isSortable }
 
-    /// Draws the titles again, and has the cursor moved.
+    /// Asks for a new drawing of the titles and for the cursor's new position.
     func changed() {
         setNeedsDisplay()
         window?.application?.commit.markFrame()
@@ -53,9 +53,8 @@
         sort(by: column)
     }
 
-    /// The left and right arrows choose a title; at the ends they move the focus.
-    ///
-    /// Enter and Space sort.
+    /// Handles the left and right arrows, which choose a title and move the focus at the ends, and Enter and Space,
+    /// which sort.
     public override func handle(_ press: Press) -> Bool {
         guard press.modifiers.isEmpty else { return false }
         switch press.key {

@@ -4,33 +4,33 @@
 internal import RunLoops
 internal import RunLoopsKit
 
-/// What a table knows of the rows that it makes ahead of the scroll.
+/// The state of a table's work on cells that are made before their rows come into view.
 @MainActor final class RowsAhead {
-    /// Where the content was when the rows were last laid out.
+    /// The vertical content offset when the rows were last laid out.
     var lastOffset = 0.0
     /// Whether the content has last moved towards the beginning of the rows.
     var isUpwards = false
-    /// Whether other threads draw cells of the table, as far as it has been seen.
+    /// Whether a cell of the table was seen that other threads draw.
     var isWanted = false
-    /// The work that makes the next one.
+    /// The idle job that makes the next cell.
     var job: RunLoop.IdleQueue.Job?
 }
 
 extension TableView {
-    /// How many rows are made ahead.
+    /// The number of rows whose cells are made ahead.
     private var aheadCount: Int {
         if let rowsAhead { return max(0, rowsAhead) }
         return ahead.isWanted ? visibleRows.count : 0
     }
 
-    /// Other threads draw cells of this table: it makes rows ahead from now on.
+    /// Makes cells ahead from now on; called when other threads draw cells of this table.
     func wantRowsAhead() {
         if ahead.isWanted { return }
         ahead.isWanted = true
         setNeedsLayout()
     }
 
-    /// The rows that keep their cells although they are out of view.
+    /// Returns the rows that have or keep cells: the rows in view, and rows before and after them.
     func keptRows(around visible: Range<Int>) -> Range<Int> {
         // Bounded, so that any number can be added to a row.
         let count = min(aheadCount, rows.count)
@@ -38,7 +38,7 @@ extension TableView {
         return max(0, visible.lowerBound - count)..<min(rows.count, visible.upperBound + count)
     }
 
-    /// Has the rows made that the content moves to, when the loop has nothing else to do.
+    /// Makes the cells of the rows towards which the content moves, when the loop has nothing else to do.
     func prepareRowsAhead() {
         let offset = contentOffset.y
         if offset != ahead.lastOffset { ahead.isUpwards = offset < ahead.lastOffset }

@@ -6,11 +6,11 @@ internal import RunLoops
 extension TableView {
     /// Asks the data source for everything again.
     ///
-    /// The place in the content stays, and so does the marked row: with its item, wherever that is now, if the data
-    /// source has identifiers; else with its number, as far as there are enough rows.
+    /// The content offset stays. If the data source has identifiers, the item of the marked row stays marked, in
+    /// whichever row it is now; else the row with the same number stays marked, if there are enough rows.
     ///
-    /// - Complexity: O(rows in view); O(rows) if each has its own height. With identifiers, O(distance that the marked
-    ///   item has moved), or O(rows) if it has gone.
+    /// - Complexity: O(rows in view); O(rows) if each row has its own height. With identifiers, O(distance that the
+    ///   marked item has moved), or O(rows) if the item was removed.
     public func reloadData() {
         let now = version
         let (selected, pressed) = (selectedItem, pressedItem)
@@ -36,7 +36,7 @@ extension TableView {
         if selected != nil, marked == .some(nil) { tableDelegate?.tableView(self, didMoveSelectionTo: selectedRow) }
     }
 
-    /// The row of an item, looked for from where it was in both directions; nil if it has gone.
+    /// Returns the row of an item, searched from its earlier row in both directions; nil if the item was removed.
     private func find(_ item: AnyHashable, from row: Int?, in count: Int) -> Int? {
         guard count > 0, let dataSource else { return nil }
         let start = min(row ?? 0, count - 1)
@@ -50,14 +50,14 @@ extension TableView {
         return nil
     }
 
-    /// Shows rows that the data source has already.
+    /// Inserts rows that the data source already has.
     ///
-    /// The rows in view stay where they are, and the marked row stays marked; at the very beginning of the table, rows
-    /// that come before all others are seen.
+    /// The rows in view stay where they are, and the marked row stays marked. Only if the table is scrolled to its very
+    /// beginning, the content offset stays instead, so that new first rows come into view.
     ///
-    /// - Parameter range: The new rows, as they are numbered now.
-    /// - Precondition: the data source has that many rows more.
-    /// - Complexity: O(rows in view); if each has its own height, O(new rows and rows behind them).
+    /// - Parameter range: The new rows, by their new numbers.
+    /// - Precondition: the data source has as many rows more than the table.
+    /// - Complexity: O(rows in view); if each row has its own height, O(new rows and rows after them).
     public func insertRows(_ range: Range<Int>) {
         require(
             range.lowerBound >= 0 && range.lowerBound <= rows.count,
@@ -67,14 +67,14 @@ extension TableView {
         }
     }
 
-    /// Takes rows out that the data source has no longer.
+    /// Removes rows that the data source no longer has.
     ///
-    /// The other rows in view stay where they are. If the marked row is among the deleted ones, the row that comes to
-    /// its place is marked.
+    /// The other rows in view stay where they are. If the marked row is deleted, the row after the deleted ones is
+    /// marked, or the last row if there is none.
     ///
-    /// - Parameter range: The rows, as they were numbered before.
-    /// - Precondition: the data source has that many rows less.
-    /// - Complexity: O(rows in view); if each has its own height, O(rows behind).
+    /// - Parameter range: The deleted rows, by their old numbers.
+    /// - Precondition: the data source has as many rows less than the table.
+    /// - Complexity: O(rows in view); if each row has its own height, O(rows after the deleted ones).
     public func deleteRows(_ range: Range<Int>) {
         require(
             range.lowerBound >= 0 && range.upperBound <= rows.count,
@@ -85,7 +85,7 @@ extension TableView {
 
     /// Asks the data source for the cells of rows again, and the delegate for their heights.
     ///
-    /// - Complexity: O(rows in view); if each has its own height, O(rows behind).
+    /// - Complexity: O(rows in view); if each row has its own height, O(rows after the reloaded ones).
     public func reloadRows(_ range: Range<Int>) {
         require(
             range.lowerBound >= 0 && range.upperBound <= rows.count,
@@ -97,7 +97,7 @@ extension TableView {
         }
     }
 
-    /// The most rows: of more, two would have one place.
+    /// The most rows that a table shows: with more, two rows would have the same position.
     private static let mostRows = 1 << 50
 
     private func geometry(of count: Int) -> RowGeometry {
@@ -108,18 +108,20 @@ extension TableView {
         return RowGeometry(heights: heights(of: 0..<count))
     }
 
-    /// The heights of rows by the delegate, if each row has its own; asked for while the rows are not in use.
+    /// Returns the heights of rows from the delegate, if each row has its own; else an empty array.
+    ///
+    /// Not called while `rows` is being changed, since the delegate may use the table.
     private func heights(of rows: Range<Int>) -> [Double] {
         if rowHeight != nil { return [] }
         return rows.map { tableDelegate?.tableView(self, heightForRow: $0) ?? 1 }
     }
 
-    /// Changes rows: cells, marks and the first row in view keep their rows.
+    /// Changes rows; cells and marks move with their rows, and the first row in view stays where it is.
     ///
     /// - Parameters:
     ///   - change: The change.
     ///   - count: How many rows there are afterwards.
-    ///   - name: What was done, for the message if the data source has another number.
+    ///   - name: The name of the change, for the message if the data source has another number of rows.
     ///   - body: Makes the change; receives the heights of new rows, if each row has its own.
     private func change(
         _ change: RowChange, to count: Int, _ name: String, _ body: (inout RowGeometry, [Double]) -> Void
@@ -175,7 +177,7 @@ extension TableView {
         }
     }
 
-    /// Changes rows; a table that follows and is at its end stays there.
+    /// Changes rows; a table with ``follows`` that is at its end is at its end afterwards too.
     private func keepingEnd(_ body: () -> Void) {
         let stays = follows && isAtEnd && !isDragging
         body()

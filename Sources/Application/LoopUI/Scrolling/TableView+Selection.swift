@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension TableView {
-    /// Where a row comes to when it is scrolled to.
+    /// The position in the table to which a row is scrolled.
     public enum ScrollPosition: Hashable, Sendable {
-        /// As near as it is.
+        /// The nearest position at which the row is in view.
         case nearest
         /// To the upper edge.
         case top
@@ -35,9 +35,9 @@ extension TableView {
         setContentOffset(Point(contentOffset.x, limits(in: frame.size).last.y), animated: false)
     }
 
-    /// Marks a row for the user: brings it into view, and tells the delegate.
+    /// Marks a row for the user, brings it into view, and calls the delegate.
     ///
-    /// - Returns: The number of the row afterwards; nil if the delegate's calls have taken it away.
+    /// - Returns: The number of the row afterwards; nil if the row was removed during the delegate's calls.
     @discardableResult
     func moveSelection(to row: Int) -> Int? {
         let old = selectedRow
@@ -47,7 +47,7 @@ extension TableView {
         return afterCalls(marked) { tableDelegate?.tableView(self, didMoveSelectionTo: marked) }
     }
 
-    /// The number of a marked row after calls of the program.
+    /// Runs calls of the program, and returns the number of a marked row after them.
     private func afterCalls(_ row: Int, _ body: () -> Void) -> Int? {
         let now = version
         body()
@@ -55,7 +55,7 @@ extension TableView {
         return now == version ? row : selectedRow
     }
 
-    /// What the keys do; whether it was a key for the table.
+    /// Handles a key; returns whether the table has used it.
     func handle(_ key: Key) -> Bool {
         guard rows.count > 0 else { return false }
         let last = rows.count - 1

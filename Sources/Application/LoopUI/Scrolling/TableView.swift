@@ -26,12 +26,12 @@ internal import RunLoops
 ///
 /// The user marks a row with the arrow keys and chooses it with enter, or chooses it by a tap.
 ///
-/// - Complexity: scrolling costs O(rows in view); of rows with heights of their own, O(log n) more.
+/// - Complexity: scrolling costs O(rows in view), and O(log n) more if each row has its own height.
 @MainActor open class TableView: ScrollView {
-    /// Knows the rows; setting it loads them.
+    /// The source of the rows; setting it reloads the table.
     public weak var dataSource: (any TableViewDataSource)? { didSet { reloadData() } }
 
-    /// Hears what the user does; a ``TableViewDelegate`` hears of rows too.
+    /// The delegate, which is called when the content moves; a ``TableViewDelegate`` is called for rows too.
     open override weak var delegate: (any ScrollViewDelegate)? {
         didSet {
             tableDelegate = delegate as? any TableViewDelegate
@@ -43,9 +43,9 @@ internal import RunLoops
 
     /// The height of every row, in points; 1 unless set.
     ///
-    /// If it is nil, the delegate is asked for each row.
+    /// If this is nil, the delegate is asked for the height of each row.
     ///
-    /// - Precondition: it is positive, and at most a thousand million.
+    /// - Precondition: the height is positive, and at most a thousand million.
     public var rowHeight: Double? = 1 {
         didSet {
             if let rowHeight { RowGeometry.require(rowHeight) }
@@ -57,28 +57,29 @@ internal import RunLoops
     public var numberOfRows: Int { rows.count }
 
     var rows = RowGeometry(count: 0, height: 1) { didSet { version &+= 1 } }
-    /// Changes with the rows: what was read before a call of the program holds if this is the same afterwards.
+    /// The number of changes of the rows; if a call of the program leaves it equal, values that were read before the
+    /// call are still valid.
     private(set) var version = 0
     /// The cells in view, and those that were made ahead of the scroll, by their rows.
     var cells: [Int: TableCell] = [:]
-    /// The cells that wait for another row.
+    /// The cells that can be reused, by their kinds.
     private var spareCells: [String: [TableCell]] = [:]
     private var makers: [String: @MainActor () -> TableCell] = [:]
-    /// Cells that are not used again, and are still inside.
+    /// Cells that are not reused and are still subviews.
     private var retiredCells: [TableCell] = []
 
     // MARK: Cells
 
-    /// Says how cells of one kind are made.
+    /// Registers a closure that makes cells of one kind.
     ///
     /// - Parameters:
-    ///   - make: Makes an empty cell.
+    ///   - make: Returns a new, empty cell.
     ///   - identifier: The name of the kind.
     public func register(_ make: @escaping @MainActor () -> TableCell, for identifier: String) {
         makers[identifier] = make
     }
 
-    /// A cell for the data source: one whose row has left the view, or a new one.
+    /// Returns a cell for the data source: a cell whose row has left the view, or a new one.
     ///
     /// - Parameters:
     ///   - type: The type of the cell.
@@ -106,7 +107,7 @@ internal import RunLoops
     /// The cell of a row, if it is in view.
     public func cell(forRow row: Int) -> TableCell? { visibleRows.contains(row) ? cells[row] : nil }
 
-    /// The rows that have a place in view now, also the rows that are cut.
+    /// The rows that are in view now, including rows that are only partly in view.
     public var visibleRows: Range<Int> { rows.rows(from: bounds.minY, to: bounds.maxY) }
 
     /// The row at a point of the content; nil if there is none.
@@ -115,7 +116,7 @@ internal import RunLoops
         return rows.row(at: point.y)
     }
 
-    /// Where a row lies in the content.
+    /// Returns the rectangle of a row in the content.
     ///
     /// - Precondition: there is such a row.
     public func rect(forRow row: Int) -> Rect {
@@ -126,7 +127,7 @@ internal import RunLoops
         return Rect(0, top, rowWidth, rows.top(of: row + 1) - top)
     }
 
-    /// Rows leave room for the bar at the edge, if there is one.
+    /// The width of the rows, which leave room for the scroll indicator at the edge if there is one.
     var rowWidth: Double {
         let (first, last) = limits(in: frame.size)
         return frame.size.width - (showsVerticalScrollIndicator && last.y > first.y ? 1 : 0)
@@ -151,7 +152,7 @@ internal import RunLoops
         prepareRowsAhead()
     }
 
-    /// The cell of the data source for a row; nil if the rows have changed meanwhile.
+    /// Returns the data source's cell for a row; nil if the rows have changed during the call.
     func makeCell(_ row: Int, _ dataSource: any TableViewDataSource) -> TableCell? {
         let now = version
         let cell = dataSource.tableView(self, cellForRow: row)
@@ -174,10 +175,10 @@ internal import RunLoops
         return now == version ? cell : nil
     }
 
-    /// Takes the cell of a row out of view.
+    /// Takes the cell from a row that has left the view.
     ///
-    /// It is hidden after the layout, unless it shows another row by then; a cell that is not used again stays until
-    /// ``removeRetiredCells()``, since its removal calls the program.
+    /// The cell is hidden after the layout, unless it shows another row by then. A cell that is not reused stays a
+    /// subview until ``removeRetiredCells()``, since its removal calls the program.
     func recycle(_ row: Int) { if let cell = cells.removeValue(forKey: row) { spare(cell) } }
 
     private func spare(_ cell: TableCell) {
@@ -190,7 +191,7 @@ internal import RunLoops
         }
     }
 
-    /// Removes the cells that are not used again; their views call the program.
+    /// Removes the cells that are not reused; their removal calls the program.
     func removeRetiredCells() {
         while let cell = retiredCells.popLast() {
             if cell.superview === self, !cells.values.contains(cell) { cell.removeFromSuperview() }
@@ -207,18 +208,22 @@ internal import RunLoops
 
     // MARK: Rows ahead
 
-    /// How many rows beyond those in view get their cells before they are scrolled into view, when the loop has nothing
-    /// else to do; nil unless set: as many as are in view, if cells are drawn by an ``View/asyncDrawing``, else none.
+    /// The number of rows outside the view whose cells are made ahead, when the loop has nothing else to do; nil unless
+    /// set.
     ///
-    /// They are made in the direction of the last movement, so that what another thread draws is there when the row is.
-    /// As many rows as that keep their cells on both sides. Corresponds to the display range of AsyncDisplayKit.
+    /// If this is nil, as many rows as are in view are made ahead if cells are drawn by an ``View/asyncDrawing``, else
+    /// none.
+    ///
+    /// Cells are made in the direction of the last movement, so that the drawing of another thread is ready when its
+    /// row comes into view. Above and below the view, this number of rows keep their cells. Corresponds to the display
+    /// range of AsyncDisplayKit.
     public var rowsAhead: Int? { didSet { if rowsAhead != oldValue { setNeedsLayout() } } }
-    /// What is known of the rows that are made ahead.
+    /// The state of the work on cells that are made ahead.
     let ahead = RowsAhead()
 
     // MARK: Columns
 
-    /// The columns, whose texts the cells have in ``TableCell/texts``; none unless set.
+    /// The columns of the table, for which the cells have ``TableCell/texts``; none unless set.
     public var columns: [TableColumn] = [] {
         didSet {
             if columns == oldValue { return }
@@ -229,12 +234,12 @@ internal import RunLoops
         }
     }
 
-    /// The titles of the columns, to be put above the table.
+    /// The view with the titles of the columns, which the program puts above the table.
     public private(set) lazy var header = TableHeader(self)
 
-    /// By which column the rows are sorted, which the header shows; setting it calls no method of the delegate.
+    /// The order of the rows, which the header shows; nil if the rows are not sorted.
     ///
-    /// The data source sorts the rows.
+    /// The data source sorts the rows. Setting this property calls no method of the delegate.
     ///
     /// - Precondition: there is such a column.
     public var sortOrder: SortOrder? {
@@ -254,7 +259,7 @@ internal import RunLoops
     /// Whether the user can mark and choose rows; true unless set.
     public var allowsSelection = true
 
-    /// The row that is marked; a change by the program tells nobody.
+    /// The row that is marked, or nil; setting it calls no method of the delegate.
     public var selectedRow: Int? {
         didSet {
             if let selectedRow { _ = rect(forRow: selectedRow) }
@@ -267,14 +272,15 @@ internal import RunLoops
             if !isRenumbering { selectedItem = selectedRow.flatMap(identifier) }
         }
     }
-    /// What identifies the item of the marked row, if the data source says so.
+    /// The identifier of the marked row's item, if the data source has identifiers.
     var selectedItem: AnyHashable?
-    /// What identifies the item that a finger is on.
+    /// The identifier of the item whose row a finger is on, if the data source has identifiers.
     var pressedItem: AnyHashable?
-    /// Whether rows get new numbers: the marks keep their items, and the data source is not asked in the middle.
+    /// Whether rows are being renumbered: meanwhile, setting a marked row neither changes its identifier nor asks the
+    /// data source for one.
     var isRenumbering = false
 
-    /// What identifies the item of a row; nil as well where the data source has fewer rows by now.
+    /// Returns the identifier of a row's item; nil if there is none, or if the data source has fewer rows by now.
     func identifier(_ row: Int) -> AnyHashable? {
         guard let dataSource, row < dataSource.numberOfRows(in: self) else { return nil }
         return dataSource.tableView(self, identifierForRow: row)
@@ -305,14 +311,14 @@ internal import RunLoops
     /// The number of rows as text, such as "12 rows": rows out of view have no cells that could be counted.
     open override var accessibilityValue: String? { "\(rows.count) rows" }
 
-    /// Arrows, page keys, home and end move the mark; enter chooses the row.
+    /// Moves the mark for arrows, page keys, home and end, and chooses the marked row for enter.
     open override func pressesBegan(_ presses: Set<Press>, with event: Event?) {
         if allowsSelection, let press = presses.first, press.modifiers.isEmpty, handle(press.key) { return }
         super.pressesBegan(presses, with: event)
     }
 
-    /// The cursor stands on the marked row, so that a screen reader reads it; on the first row in view if none is
-    /// marked, so that the focus is seen.
+    /// The position of the cursor: on the marked row, so that a screen reader reads the row; if none is marked, on the
+    /// first row in view, so that the focus is visible.
     open override var cursor: Point? {
         guard allowsSelection, let row = selectedRow ?? visibleRows.first, visibleRows.contains(row) else { return nil }
         return rect(forRow: row).origin
@@ -333,7 +339,7 @@ internal import RunLoops
         }
     }
 
-    /// A finger that goes up on the row where it went down chooses it.
+    /// Chooses a row if a finger goes up on the row where it went down.
     open override func touchesEnded(_ touches: Set<Touch>, with event: Event?) {
         guard allowsSelection, touches.arePrimary else { return super.touchesEnded(touches, with: event) }
         guard let row = pressedRow, let touch = touches.first else { return }

@@ -1,40 +1,43 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Knows the rows of a table.
+/// The source of a table's rows: returns their number, their cells and their identifiers.
 @MainActor public protocol TableViewDataSource: AnyObject {
     /// How many rows there are.
     func numberOfRows(in tableView: TableView) -> Int
-    /// The cell that shows a row; ``TableView/dequeueCell(_:for:)`` gives one that is no longer needed, or a new one.
+    /// Returns the cell that shows a row; ``TableView/dequeueCell(_:for:)`` returns a cell that is no longer needed, or
+    /// a new one.
     ///
-    /// Asked for rows that come into view, and for those that ``TableView/rowsAhead`` lets be made before.
+    /// Called for rows that come into view, and for the rows that ``TableView/rowsAhead`` has made before they come
+    /// into view.
     func tableView(_ tableView: TableView, cellForRow row: Int) -> TableCell
-    /// What tells the item of a row from all others, such as the number of a process; nil unless implemented.
+    /// Returns an identifier that distinguishes the item of a row from all others, such as the number of a process; nil
+    /// unless implemented.
     ///
-    /// With identifiers, ``TableView/reloadData()`` keeps the mark, and a finger that is down, on their items and not
-    /// on the numbers of their rows. Corresponds to the item identifiers of UIKit's diffable data sources.
+    /// With identifiers, ``TableView/reloadData()`` keeps the mark and the highlight of a finger on their items, in
+    /// whichever rows the items are then. Corresponds to the item identifiers of UIKit's diffable data sources.
     ///
-    /// Asked for the marked row, and then, when the table is reloaded, for rows until the item is found.
+    /// Called for the marked row and, when the table is reloaded, for rows until the item is found.
     func tableView(_ tableView: TableView, identifierForRow row: Int) -> AnyHashable?
 }
 
 extension TableViewDataSource {
-    /// None.
+    /// Returns nil.
     public func tableView(_ tableView: TableView, identifierForRow row: Int) -> AnyHashable? { nil }
 }
 
-/// Hears what the user does with a table; every requirement has an implementation.
+/// The methods that a table calls when the user acts on its rows; every requirement has an implementation.
 @MainActor public protocol TableViewDelegate: ScrollViewDelegate {
-    /// The user has chosen a row: by a tap, or with the enter key.
+    /// Called when the user has chosen a row by a tap or with the enter key.
     func tableView(_ tableView: TableView, didSelectRow row: Int)
-    /// Another row is marked, or none: by a tap, with the arrow keys, or because the marked row was deleted, or its
-    /// item has gone.
+    /// Called when another row or none is marked: after a tap, after an arrow key, or because the marked row was
+    /// deleted or its item removed.
     func tableView(_ tableView: TableView, didMoveSelectionTo row: Int?)
-    /// The user wants the rows in another order: the delegate sorts them and reloads the table.
+    /// Called when the user wants the rows in another order: the delegate sorts the rows and reloads the table.
     func tableView(_ tableView: TableView, didChangeSortOrder order: TableView.SortOrder)
-    /// The height of a row, in points; asked if ``TableView/rowHeight`` is nil.
+    /// Returns the height of a row, in points; called if ``TableView/rowHeight`` is nil.
     ///
-    /// Asked for each row when it is inserted or reloaded.
+    /// Called for each row when it is inserted or reloaded.
     func tableView(_ tableView: TableView, heightForRow row: Int) -> Double
 }
 
@@ -45,6 +48,6 @@ extension TableViewDelegate {
     public func tableView(_ tableView: TableView, didMoveSelectionTo row: Int?) {}
     /// Does nothing.
     public func tableView(_ tableView: TableView, didChangeSortOrder order: TableView.SortOrder) {}
-    /// One point.
+    /// Returns one point.
     public func tableView(_ tableView: TableView, heightForRow row: Int) -> Double { 1 }
 }

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension View {
-    /// What the view and all that is inside are, a line each, for users who do not see them.
+    /// A description of the view and of all views inside, one line per view, for users who do not see them.
     ///
     /// A line has the role, the label, the value and the state: "button Save, disabled". Views without words have no
-    /// line. While a sheet, an alert or a menu is open, a window describes that alone.
+    /// line. While a sheet, an alert or a menu is open, a window describes only the sheet, alert or menu.
     ///
     /// - Complexity: O(views inside).
     public var accessibilityDescription: [String] {

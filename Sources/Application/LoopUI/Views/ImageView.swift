@@ -7,20 +7,20 @@ internal import RunLoopsKit
 /// A view that shows a picture, which may come from a loader's thread.
 ///
 /// A loaded picture is set in the default mode only: while the user scrolls, the loop runs in the tracking mode, and no
-/// picture comes in between.
+/// picture is set.
 @MainActor open class ImageView: View {
     /// How the picture fills the view; its shape is kept.
     public enum ContentMode: Hashable, Sendable {
-        /// All of the picture is seen, as large as it goes.
+        /// All of the picture is visible, as large as the view allows.
         case fit
-        /// All of the view is filled; what stands out is cut.
+        /// All of the view is filled; the parts of the picture outside the view are cut off.
         case fill
     }
 
-    /// The picture that is seen.
+    /// The picture that the view shows.
     public var picture: Picture? { didSet { if picture != oldValue { setNeedsDisplay() } } }
 
-    /// How the picture fills the view; all of it is seen unless set.
+    /// How the picture fills the view; ``ContentMode/fit`` unless set.
     public var contentMode = ContentMode.fit { didSet { setNeedsDisplay() } }
 
     /// A view that shows a picture.
@@ -34,7 +34,7 @@ internal import RunLoopsKit
 
     private var abilities: DisplayAbilities { window?.application?.display.abilities ?? DisplayAbilities() }
 
-    /// The size in points at which pixels keep their shape on the display.
+    /// Returns the size of a picture in points at which its proportions are kept on the display.
     private func size(of picture: Picture) -> Size {
         let aspect = abilities.pointAspect
         return Size(Double(picture.width), Double(picture.height) / (aspect > 0 && aspect.isFinite ? aspect : 2))
@@ -48,8 +48,8 @@ internal import RunLoopsKit
         return Size((own.width * scale).rounded(), (own.height * scale).rounded(.up))
     }
 
-    /// Draws the picture: with its own pixels where the display has that ability, else in half blocks, or in characters
-    /// where there are neither colours nor such signs.
+    /// Draws the picture: with its own pixels if the display can show pixels, else in half blocks, or in characters if
+    /// the display has no colours or no half blocks.
     open override func draw(in canvas: inout Canvas) {
         guard let picture, picture.width > 0, picture.height > 0 else { return }
         canvas.draw(picture, in: place(of: size(of: picture), in: canvas.size), style: Self.style(abilities))
@@ -60,7 +60,7 @@ internal import RunLoopsKit
         return abilities.hasUnicode && abilities.colors != .none ? .halfBlocks : .characters
     }
 
-    /// Where the picture comes, in the view's own coordinates.
+    /// Returns the rectangle of the picture in the view's own coordinates.
     private func place(of size: Size, in room: Size) -> Rect {
         let (across, down) = (room.width / size.width, room.height / size.height)
         let scale = contentMode == .fit ? min(across, down) : max(across, down)
@@ -72,30 +72,30 @@ internal import RunLoopsKit
 
     // MARK: Loading
 
-    /// A load under way; whoever drops it cancels it.
+    /// A load under way; releasing the object cancels the load.
     private final class Load: Sendable {}
 
     private var load: Load?
 
-    /// Whether a picture is awaited.
+    /// Whether a load is under way.
     public var isLoading: Bool { load != nil }
 
     /// Runs the work of all loads, one after the other.
     private static let thread = Result { try RunLoopThread(name: "pictures") }
 
-    /// Runs the work of a load elsewhere; tests replace it.
+    /// Runs the work of a load on another thread; tests replace the closure.
     package var loader: (@escaping @Sendable () -> Void) throws -> Void = { try thread.get().post($0) }
 
-    /// Does work on a thread that all views share, and shows the picture that comes of it.
+    /// Makes a picture on a thread that all image views share, and shows the picture.
     ///
     /// The picture is set on the loop of the calling thread, in the default mode only. The load is cancelled by the
     /// next one, by ``cancelLoad()``, and when the view leaves its window: work that has not begun is left out then,
     /// and no picture is set.
     ///
     /// - Parameters:
-    ///   - completion: Receives the picture when it is shown, or what the work has thrown; not called after a
-    ///     cancellation. An error leaves ``picture`` as it is.
-    ///   - work: Makes the picture, on the thread.
+    ///   - completion: Called with the picture when it is shown, or with the error that `work` has thrown; not called
+    ///     after a cancellation. An error leaves ``picture`` as it is.
+    ///   - work: Returns the picture; called on the thread.
     public func load(
         completion: ((Result<Picture, any Error>) -> Void)? = nil, _ work: @escaping @Sendable () throws -> Picture
     ) {
@@ -118,7 +118,7 @@ internal import RunLoopsKit
 
     private var completion: ((Result<Picture, any Error>) -> Void)?
 
-    /// Waits for no picture any more.
+    /// Cancels the load under way, if there is one.
     public func cancelLoad() {
         load = nil
         completion = nil

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Shows two views with a divider between them, which a drag or the arrow keys move.
+/// A view that shows two views with a divider between them, which the user moves with a drag or the arrow keys.
 @MainActor open class SplitView: View {
     /// The direction in which the views follow each other.
     public var axis: StackView.Axis {
@@ -15,17 +15,18 @@
     public let first: View
     /// The view at the right or lower edge.
     public let second: View
-    /// Sends ``Control/Events/valueChanged`` when the user has moved it.
+    /// The divider between the views, which sends ``Control/Events/valueChanged`` when the user has moved it.
     public var divider: Control { bar }
-    /// The first view's part of the room, from 0 to 1; it stays the same when the split view gets another size.
+    /// The first view's part of the room, from 0 to 1, which stays the same when the split view gets another size.
     ///
-    /// A number outside counts as the nearer end.
+    /// A number below 0 counts as 0, and a number above 1 as 1.
     public var ratio: Double { didSet { if ratio != oldValue { setNeedsLayout() } } }
-    /// The least points that each view keeps, as long as there is room for both; none if it is not positive.
+    /// The smallest length of each view in points, as long as there is room for both; a number that is not positive
+    /// counts as 0.
     public var minimumLength = 3.0 { didSet { if minimumLength != oldValue { setNeedsLayout() } } }
     private let bar = Divider()
 
-    /// A view with two views inside.
+    /// A split view that shows two views.
     public init(_ axis: StackView.Axis = .horizontal, _ first: View, _ second: View, ratio: Double = 0.5) {
         self.axis = axis
         self.first = first
@@ -43,13 +44,14 @@
 
     private var room: Double { max(0, (axis == .horizontal ? frame.width : frame.height).length - 1) }
 
-    /// The points of the first view.
+    /// The length of the first view, in points.
     private var length: Double {
         let least = min(max(0, minimumLength.length), (room / 2).rounded(.down))
         return min(room - least, max(least, (room * min(1, max(0, ratio))).rounded()))
     }
 
-    /// Moves the divider so that the first view has so many points, as far as both views keep their least.
+    /// Moves the divider so that the first view has a length in points, or the nearest that leaves both views
+    /// ``minimumLength``.
     fileprivate func moveDivider(to length: Double) {
         guard room > 0 else { return }
         let old = self.length

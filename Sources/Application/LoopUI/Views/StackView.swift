@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Puts views side by side, or one below the other.
+/// A view that lays out other views side by side, or one below the other.
 ///
-/// Each view gets the size that it wants along the axis. What is left goes to the views that flex. If there is too
-/// little room, the spacing and the views that flex shrink first, then the last views. Hidden views take no room.
+/// Each view gets the size that it wants along the axis. The room that is left is shared by the views that flex. If
+/// there is too little room, the spacing and the views that flex shrink first, then the last views. Hidden views take
+/// no room.
 @MainActor open class StackView: View {
     /// The direction in which views follow each other.
     public enum Axis: Hashable, Sendable {
@@ -14,41 +15,41 @@
         case vertical
     }
 
-    /// Where views stand across the axis.
+    /// The position of views across the axis.
     public enum Alignment: Hashable, Sendable {
-        /// They get all the room.
+        /// Views fill all the room across the axis.
         case fill
-        /// At the left or upper edge.
+        /// Views are at the left or upper edge.
         case leading
-        /// In the middle.
+        /// Views are in the middle.
         case center
-        /// At the right or lower edge.
+        /// Views are at the right or lower edge.
         case trailing
     }
 
     /// How the room along the axis is shared.
     public enum Distribution: Hashable, Sendable {
-        /// Each view gets what it wants; what is left goes to the views that flex.
+        /// Each view gets the length that it wants, and the views that flex share the room that is left.
         case fill
-        /// All views get the same.
+        /// All views get the same length.
         case fillEqually
     }
 
     /// The direction in which views follow each other.
     public var axis: Axis { didSet { if axis != oldValue { changed() } } }
-    /// Points between two views; views overlap where it is negative.
+    /// The distance between two views, in points; views overlap if it is negative.
     public var spacing: Double { didSet { if spacing != oldValue { changed() } } }
-    /// Where views stand across the axis.
+    /// The position of views across the axis.
     public var alignment = Alignment.fill { didSet { if alignment != oldValue { changed() } } }
     /// How the room along the axis is shared.
     public var distribution = Distribution.fill { didSet { if distribution != oldValue { changed() } } }
-    /// Points between the edges and the views.
+    /// The distances between the edges and the views, in points.
     public var padding = Insets.zero { didSet { if padding != oldValue { changed() } } }
 
     /// The views, in order.
     public var arrangedSubviews: [View] { arranged.all() }
     private var arranged = ViewList<ArrangedNumber>()
-    /// The views of the list, with how much of the room that is left each gets.
+    /// The views of the list, with their weights in sharing the room that is left.
     private var flexes: [ObjectIdentifier: Double] = [:]
 
     /// A stack of these views.
@@ -61,21 +62,21 @@
 
     // MARK: Views
 
-    /// Puts a view at the end.
+    /// Adds a view at the end.
     ///
     /// - Parameters:
     ///   - view: The view.
-    ///   - flex: How much of the room that is left it gets, beside the others' numbers; none if 0.
+    ///   - flex: The view's weight when the room that is left is shared among the views; 0 for no part of the room.
     public func addArrangedSubview(_ view: View, flex: Double = 0) {
         insertArrangedSubview(view, at: arranged.count, flex: flex)
     }
 
-    /// Puts a view among the others.
+    /// Inserts a view among the others.
     ///
     /// - Parameters:
     ///   - view: The view.
-    ///   - index: Its place, 0 for the first; places beyond the end are the end.
-    ///   - flex: How much of the room that is left it gets, beside the others' numbers; none if 0.
+    ///   - index: The view's index, 0 for the first; an index beyond the end counts as the end.
+    ///   - flex: The view's weight when the room that is left is shared among the views; 0 for no part of the room.
     public func insertArrangedSubview(_ view: View, at index: Int, flex: Double = 0) {
         // The program is called last: the view may move on in its calls.
         forget(view)
@@ -97,12 +98,12 @@
         if flexes.removeValue(forKey: ObjectIdentifier(view)) != nil { arranged.remove(view) }
     }
 
-    /// How much of the room that is left a view gets, beside the others' numbers.
+    /// Returns a view's weight when the room that is left is shared among the views; 0 if the view is not arranged.
     public func flex(of view: View) -> Double { flexes[ObjectIdentifier(view)] ?? 0 }
 
-    /// Sets how much of the room that is left a view gets.
+    /// Sets a view's weight when the room that is left is shared among the views.
     ///
-    /// Nothing happens if the view is not among the arranged ones. A number below 0 counts as 0.
+    /// Has no effect if the view is not arranged. A number below 0 counts as 0.
     public func setFlex(_ flex: Double, for view: View) {
         guard flexes[ObjectIdentifier(view)] != nil else { return }
         flexes[ObjectIdentifier(view)] = min(1e9, max(0, flex))
@@ -119,7 +120,8 @@
 
     // MARK: Layout
 
-    /// What the views want, in the room that there is: along the axis the sum, across it the most.
+    /// Returns the size that the views want in the available room: along the axis the sum of their lengths, across it
+    /// the largest.
     ///
     /// - Complexity: O(views inside).
     open override func sizeThatFits(_ size: Size) -> Size {
@@ -173,7 +175,7 @@
             ? Rect(place, area.minY + start, length, width) : Rect(area.minX + start, place, width, length)
     }
 
-    /// The length of each view, in whole points, since a terminal has no others.
+    /// Returns the length of each view in whole points, since a terminal has no fractions of points.
     private func lengths(_ wanted: [Double], of views: [View], room: Double) -> [Double] {
         if distribution == .fillEqually { return Self.share(room, by: views.map { _ in 1 }) }
         var lengths = wanted
@@ -191,7 +193,7 @@
         return lengths
     }
 
-    /// Whole parts of a length, by weights, without a gap.
+    /// Divides a length by weights into whole numbers whose sum is the length.
     private static func share(_ room: Double, by weights: [Double]) -> [Double] {
         let all = weights.reduce(0, +)
         var (sum, begin) = (0.0, 0.0)
@@ -208,7 +210,7 @@
 }
 
 extension View {
-    /// Says that ``sizeThatFits(_:)`` gives another size from now on, so that stacks around the view lay out again.
+    /// Asks the stack views around the view for a new layout, because ``sizeThatFits(_:)`` now returns another size.
     ///
     /// - Complexity: O(stacks around the view).
     public func invalidateIntrinsicContentSize() {

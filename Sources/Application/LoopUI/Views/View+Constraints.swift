@@ -8,7 +8,7 @@ extension View {
         markConstraints()
     }
 
-    /// Calls ``updateConstraints()`` of this view, and of all that is inside, where it is asked for, now.
+    /// Calls ``updateConstraints()`` now, for this view and the views inside that have asked for it.
     ///
     /// - Complexity: O(views inside).
     public func updateConstraintsIfNeeded() {

@@ -3,14 +3,14 @@
 
 internal import RunLoops
 
-/// A rectangle that draws, holds other views and takes events.
+/// A rectangle that draws, contains other views and receives events.
 ///
-/// What changes is marked, and done once a turn, before the loop sleeps: first layout, then drawing, then one frame
-/// for the display.
+/// Changes are collected and carried out once per turn, before the loop sleeps: first layout, then drawing, then one
+/// frame for the display.
 @MainActor open class View: Responder {
     // MARK: Place
 
-    /// Where the view is, in the coordinates of its superview.
+    /// The position and size of the view, in the coordinates of its superview.
     public var frame: Rect {
         didSet {
             if frame == oldValue { return }
@@ -24,9 +24,10 @@ internal import RunLoops
         }
     }
 
-    /// The view in its own coordinates: its size, and what of its content is at the upper left corner.
+    /// The view's rectangle in its own coordinates: the size, and the point of the content that is at the upper left
+    /// corner.
     ///
-    /// Moving the origin moves what is inside: so a view scrolls.
+    /// Moving the origin moves the views inside, which is how a view scrolls.
     public var bounds: Rect {
         get { Rect(origin: contentOrigin, size: frame.size) }
         set {
@@ -42,7 +43,7 @@ internal import RunLoops
 
     private var contentOrigin = Point.zero
 
-    /// What few views have.
+    /// The properties that few views need; nil until the view needs one.
     var extras: ViewExtras?
 
     /// A view with that frame.
@@ -53,14 +54,14 @@ internal import RunLoops
 
     // MARK: Looks
 
-    /// The colour behind everything; what lies below shows through where it is clear.
+    /// The colour behind the view's content; where it is clear, the views below show through.
     public var backgroundColor = Color.clear {
         didSet {
             if backgroundColor != oldValue, !animateChange(from: .backgroundColor(oldValue)) { damageShown() }
         }
     }
 
-    /// Whether the view and all that is inside are left out, of pictures and of hit tests.
+    /// Whether the view and all views inside are neither drawn nor found by hit tests.
     public var isHidden = false {
         didSet {
             if isHidden == oldValue { return }
@@ -70,11 +71,11 @@ internal import RunLoops
         }
     }
 
-    /// How much is seen of the view and of all that is inside, from 0 to 1; below 0.01 it is left out like a hidden one.
+    /// The opacity of the view and of all views inside, from 0 to 1; below 0.01 the view counts as hidden.
     ///
-    /// Colours by their parts (``Color/rgb(_:_:_:)``) are mixed with what lies below. The terminal's own colours cannot
-    /// be: of them nothing is seen below a half, and letters are dim up to three quarters. A cell has one character,
-    /// which is the view's from a half on.
+    /// Colours that have parts (``Color/rgb(_:_:_:)``) are mixed with the colours below. The terminal's own colours
+    /// cannot be mixed: they are invisible below 0.5, and letters in them are dim up to 0.75. A cell shows one
+    /// character: the view's if the alpha is at least 0.5.
     public var alpha = 1.0 {
         didSet {
             if alpha == oldValue { return }
@@ -88,10 +89,10 @@ internal import RunLoops
         if isSeen { markTree() } else { window?.takeKeys(from: self) }
     }
 
-    /// Whether what is inside is cut at the edges; false unless set.
+    /// Whether views inside are cut off at this view's edges; false unless set.
     public var clipsToBounds = false { didSet { if clipsToBounds != oldValue { damageShown() } } }
 
-    /// Whether a scroll view around this view leaves touches that began here alone; true for controls.
+    /// Whether touches that began in this view stay with it when a scroll view around it is dragged; true for controls.
     var keepsTouches: Bool { false }
 
     var isSeen: Bool { !isHidden && alpha >= 0.01 }
@@ -99,9 +100,10 @@ internal import RunLoops
     /// Whether the view and all views around it are seen.
     var isShown: Bool { sequence(first: self, next: { $0.superview }).allSatisfy(\.isSeen) }
 
-    /// The styles of this view and of all that is inside.
+    /// The styles of this view and of all views inside.
     ///
-    /// They are the superview's unless set; at the top, the application's. ``resetTheme()`` takes a setting back.
+    /// Unless set, they are the superview's styles, or the application's for a view without a superview.
+    /// ``resetTheme()`` removes a setting.
     ///
     /// - Complexity: O(depth) to read, O(views inside) to set.
     public var theme: Theme {
@@ -144,21 +146,21 @@ internal import RunLoops
 
     // MARK: Events
 
-    /// Whether the view and all that is inside can be touched; true unless set.
+    /// Whether the view and all views inside receive touches; true unless set.
     public var isUserInteractionEnabled = true
     /// The recognisers that see the touches of this view and of all that is inside.
     public private(set) var gestureRecognizers: [GestureRecognizer] = []
 
     /// Lets a recogniser see the touches of this view.
     ///
-    /// It is taken from the view that it belonged to before. Touches that are under way stay unseen.
+    /// The recogniser is removed from its earlier view. It does not see touches that are already under way.
     public func addGestureRecognizer(_ recognizer: GestureRecognizer) {
         recognizer.view?.removeGestureRecognizer(recognizer)
         gestureRecognizers.append(recognizer)
         recognizer.view = self
     }
 
-    /// Takes a recogniser away; a gesture under way is cancelled.
+    /// Removes a recogniser and cancels its gesture if one is under way.
     public func removeGestureRecognizer(_ recognizer: GestureRecognizer) {
         guard let index = gestureRecognizers.firstIndex(where: { $0 === recognizer }) else { return }
         gestureRecognizers.remove(at: index)
@@ -166,14 +168,14 @@ internal import RunLoops
         recognizer.wasRemoved()
     }
 
-    /// The view that a touch at this point hits: the frontmost of those inside, or this one, or none.
+    /// Returns the view that a touch at a point hits: the frontmost view inside, or this view; nil if there is none.
     ///
-    /// Views that are hidden, have an alpha below 0.01 or take no events are passed over with all that is inside. What
-    /// lies outside of a superview's bounds is not found.
+    /// Views that are hidden, have an alpha below 0.01 or receive no touches are skipped with all views inside. Views
+    /// outside of their superview's bounds are not found.
     ///
     /// - Parameters:
-    ///   - point: The place, in the view's own coordinates.
-    ///   - event: The event that asks; nil if none does.
+    ///   - point: The point, in the view's own coordinates.
+    ///   - event: The event that needs the hit test; nil if there is none.
     /// - Complexity: O(views that contain the point and their subviews).
     open func hitTest(_ point: Point, with event: Event?) -> View? {
         guard isUserInteractionEnabled, isSeen, self.point(inside: point, with: event) else { return nil }
@@ -188,9 +190,9 @@ internal import RunLoops
 
     // MARK: Hierarchy
 
-    /// The view around this one.
+    /// The view that contains this one; nil if there is none.
     public private(set) weak var superview: View?
-    /// The views inside, the frontmost last.
+    /// The views directly inside, the frontmost last.
     ///
     /// - Complexity: O(1); O(views directly inside) after one of them was removed.
     public var subviews: [View] { inside.all() }
@@ -199,25 +201,25 @@ internal import RunLoops
     fileprivate var number = 0
     /// The view's number among the arranged subviews of a stack.
     var arrangedNumber = 0
-    /// The window at the top.
+    /// The window that contains the view; nil if there is none.
     public var window: Window? { superview?.window }
-    /// The controller that this is the root view of.
+    /// The controller whose root view this is; nil if there is none.
     public internal(set) weak var controller: ViewController?
 
     open override var next: Responder? { controller ?? superview }
 
     override var responderWindow: Window? { window }
 
-    /// Puts a view in front of the others.
+    /// Adds a view in front of the other subviews.
     public func addSubview(_ view: View) { insertSubview(view, at: inside.count) }
 
-    /// Puts a view among the others.
+    /// Inserts a view among the subviews.
     ///
     /// - Parameters:
-    ///   - view: The view; it is taken out of its superview first.
-    ///   - index: Its place, 0 for behind all others.
-    /// - Precondition: the view does not contain this one, and at most 500 views then contain each other, the window
-    ///   included.
+    ///   - view: The view; it is removed from its superview first.
+    ///   - index: The view's index; 0 puts it behind all others.
+    /// - Precondition: the view does not contain this one, and afterwards at most 500 views contain each other, the
+    ///   window included.
     /// - Complexity: O(depth) for a view that is added at the end; O(views inside it) where the window changes.
     public func insertSubview(_ view: View, at index: Int) {
         require(!isInside(view), "A view was added to itself, or to a view inside it.")
@@ -269,14 +271,14 @@ internal import RunLoops
 
     // MARK: Levels
 
-    /// How many views may contain each other: what goes through a tree of views takes stack for each level, and so do
-    /// the responders along a chain and the program's own overrides.
+    /// The most views that may contain each other: functions that walk a tree of views use stack for each level, and so
+    /// do responders along a chain and the program's own overrides.
     static let mostLevels = 500
 
-    /// At least how many levels the view and all that is inside have; more where views were taken out since.
+    /// The number of levels of the view and all views inside, or more if views were removed since.
     private var levels = 1
 
-    /// Checks that a view may come inside, and notes the levels that it brings.
+    /// Checks that a view may be added, and counts the levels that it adds.
     private func reserveLevels(for view: View) {
         let above = depth + 1
         if above + view.levels > Self.mostLevels {
@@ -308,15 +310,15 @@ internal import RunLoops
         superview.reveal(convert(rect, to: superview))
     }
 
-    /// Whether this is that view, or is inside it.
+    /// Whether this view is `view`, or is inside it.
     public func isInside(_ view: View) -> Bool {
         sequence(first: self, next: { $0.superview }).contains { $0 === view }
     }
 
-    /// Called when the view has come into a superview, or out of it.
+    /// Called when the view was added to a superview or removed from it.
     open func didMoveToSuperview() {}
 
-    /// Called when the view has come into a window, or out of it.
+    /// Called when the view was added to a window or removed from it, directly or with a view around it.
     open func didMoveToWindow() {}
 
     private func windowChanges(from old: Window?, to new: Window?) {
@@ -337,7 +339,7 @@ internal import RunLoops
         for view in views where view.window === new { view.didMoveToWindow() }
     }
 
-    /// Adds all that is inside, and then the view itself.
+    /// Appends all views inside, and then the view itself.
     private func collect(into views: inout [View]) {
         for subview in subviews { subview.collect(into: &views) }
         views.append(self)
@@ -357,10 +359,10 @@ internal import RunLoops
     /// Whether the commit has the view in its list.
     var isConstraintsMarked = false
 
-    /// Sets what the layout depends on, such as an axis or a spacing; does nothing unless overridden.
+    /// Sets properties on which the layout depends, such as an axis or a spacing; does nothing unless overridden.
     ///
-    /// Called once when the view has come into a window, and after ``setNeedsUpdateConstraints()``, in a phase of the
-    /// commit before layout; an override calls this one last, as in UIKit. There are no constraints to solve.
+    /// Called before layout, once when the view was added to a window and after each ``setNeedsUpdateConstraints()``.
+    /// An override calls `super` last, as in UIKit. There are no constraints to solve.
     open func updateConstraints() {}
 
     // MARK: Layout
@@ -375,7 +377,8 @@ internal import RunLoops
         markLayout()
     }
 
-    /// Lays this view and all that is inside out now, where it is asked for; constraints are updated before.
+    /// Lays out this view and the views inside now, as far as they have asked for layout; constraints are updated
+    /// before.
     ///
     /// - Complexity: O(views inside).
     public func layoutIfNeeded() {
@@ -383,7 +386,7 @@ internal import RunLoops
         layOutTree()
     }
 
-    /// Lays this view and all that is inside out, where it is asked for.
+    /// Lays out this view and the views inside, as far as they have asked for layout.
     func layOutTree() {
         if needsLayout {
             needsLayout = false
@@ -395,23 +398,23 @@ internal import RunLoops
         for subview in subviews where subview.superview === self { subview.layOutTree() }
     }
 
-    /// Gives the views inside their frames; nothing unless overridden.
+    /// Sets the frames of the views inside; does nothing unless overridden.
     open func layoutSubviews() {}
 
-    /// The size that the view wants of the size that there is; its own size unless overridden.
+    /// Returns the size that the view wants if `size` is available; its present size unless overridden.
     ///
-    /// A view with an ``View/asyncDrawing`` returns the size that the last ``AsyncDrawing/layout(in:)`` has found.
+    /// A view with an ``View/asyncDrawing`` returns the size of the last ``AsyncDrawing/layout(in:)``.
     open func sizeThatFits(_ size: Size) -> Size {
         if let layout = extras?.asyncDrawing?.layout { return layout.size }
         hasDefaultSize = true
         return frame.size
     }
 
-    /// Whether the size was asked for and not overridden.
+    /// Whether the default implementation of ``sizeThatFits(_:)`` has returned the size.
     private var hasDefaultSize = false
 
-    /// The size that the view wants, or where it has no idea of that, the size that its subviews take; all there is if
-    /// there are none.
+    /// Returns the size that the view wants; if it does not override ``sizeThatFits(_:)``, the size that its subviews
+    /// take; all of the room if there are none.
     func leastSize(in room: Size) -> Size {
         hasDefaultSize = false
         var wanted = sizeThatFits(room)
@@ -422,7 +425,7 @@ internal import RunLoops
         return Size(wanted.width > 0 ? wanted.width : room.width, wanted.height > 0 ? wanted.height : room.height)
     }
 
-    /// Takes the size that the view wants.
+    /// Gives the view the size that it wants if there is no limit.
     public func sizeToFit() { frame.size = sizeThatFits(Size(.infinity, .infinity)) }
 
     private func markLayout() { window?.application?.commit.markLayout(self) }
@@ -441,27 +444,30 @@ internal import RunLoops
         markDisplay()
     }
 
-    /// Draws the view's own content, in coordinates whose origin is the upper left corner; nothing unless overridden.
+    /// Draws the view's own content, in coordinates whose origin is the upper left corner; draws nothing unless
+    /// overridden.
     ///
-    /// What was drawn is kept until the view asks again or gets another size. Of a view that is larger than 65,536
-    /// columns, 1,048,576 rows or 33,554,432 cells, the upper left part is drawn.
+    /// The drawing is kept until the view asks for display again or gets another size. Of a view that is larger than
+    /// 65,536 columns, 1,048,576 rows or 33,554,432 cells, the upper left part is drawn.
     open func draw(in canvas: inout Canvas) {}
 
     /// The content of the view, as a value that another thread lays out and draws; nil unless overridden.
     ///
-    /// If it is not nil, ``draw(in:)`` is not called. Asked on the main actor whenever the view would draw. The result is
-    /// shown when it is there, together with those of the other views of the same row of a table. A drawing is cancelled
-    /// when the view asks for display again, shows another row of a table, or leaves the window.
+    /// If it is not nil, ``draw(in:)`` is not called. The property is read on the main actor whenever the view would
+    /// draw. The drawing is shown when it is finished, together with the drawings of the other views in the same row of
+    /// a table. A drawing is cancelled when the view asks for display again, shows another row of a table, or leaves
+    /// the window.
     open var asyncDrawing: (any AsyncDrawing)? { nil }
 
-    /// Draws what is seen of a view until its ``View/asyncDrawing`` is there for the first time; nothing unless overridden.
+    /// Draws the content that a view shows until its ``View/asyncDrawing`` has finished for the first time; draws
+    /// nothing unless overridden.
     ///
-    /// Drawn on the main actor, so it should be quick. A view that asks for display again shows what it had until then. A
-    /// cell that shows another row shows this first.
+    /// Called on the main actor, so it should be quick. A view that asks for display again shows its earlier drawing
+    /// until the new one has finished. A cell that shows another row shows the placeholder first.
     open func drawPlaceholder(in canvas: inout Canvas) {}
 
-    /// Where the cursor stands while this is the first responder, in the view's own coordinates; hidden if there is
-    /// none.
+    /// The position of the cursor while this is the first responder, in the view's own coordinates; the cursor is
+    /// hidden if this is nil.
     open var cursor: Point? { nil }
 
     private func markDisplay() { window?.application?.commit.markDisplay(self) }
@@ -478,7 +484,7 @@ internal import RunLoops
         show(canvas)
     }
 
-    /// Keeps what was drawn, and asks for a picture of it.
+    /// Keeps a drawing, and asks for a frame that shows it.
     func show(_ canvas: Canvas) {
         pictures = canvas.pictures
         // A picture that has moved below the same cells needs a frame of its own.
@@ -493,10 +499,10 @@ internal import RunLoops
         window?.application?.commit.damage(area.moved(by: superview?.shownOffset ?? .zero))
     }
 
-    /// Asks for a new picture of what the view shows.
+    /// Asks for a new composition of the area that the view shows.
     func damageShown() { damage(shownFrame) }
 
-    /// Asks for new pictures of what a rectangle of the superview shows.
+    /// Asks for a new composition of a rectangle in the superview's coordinates.
     private func damage(_ rect: Rect) {
         guard let commit = window?.application?.commit else { return }
         // The window has no superview: its frame is in the display's coordinates.
@@ -504,7 +510,7 @@ internal import RunLoops
         commit.damage(area.moved(by: superview?.shownOffset ?? .zero))
     }
 
-    /// What the views inside cover beyond a frame of this view.
+    /// Returns the area that the view with this frame and all views inside cover.
     private func reach(_ frame: Rect) -> Rect {
         subviews.reduce(frame) { area, subview in
             let place = subview.shownFrame
@@ -513,11 +519,11 @@ internal import RunLoops
         }
     }
 
-    /// Lays what the view shows over a grid of the display.
+    /// Composes the view and the views inside into the display's grid.
     ///
     /// - Parameters:
-    ///   - offset: Where the superview's coordinates begin.
-    ///   - clip: What may be changed.
+    ///   - offset: The origin of the superview's coordinates, in the display's coordinates.
+    ///   - clip: The cells that may be changed.
     func compose(into grid: inout CellGrid, offset: Point, clip: CellRect) {
         guard isSeenNow else { return }
         let alpha = shownAlpha
@@ -527,7 +533,7 @@ internal import RunLoops
         grid.blend(picture, alpha: alpha, clip: clip)
     }
 
-    /// Lays what the view shows over a grid of the display, as if its alpha was 1.
+    /// Composes the view and the views inside into the display's grid as if its alpha was 1.
     func composeContent(into grid: inout CellGrid, offset: Point, clip: CellRect) {
         let frame = shownFrame
         let area = CellRect(frame.moved(by: offset))
@@ -545,9 +551,9 @@ internal import RunLoops
         for subview in subviews { subview.compose(into: &grid, offset: origin, clip: inside) }
     }
 
-    /// Adds the pictures that the view shows with their own pixels, from back to front.
+    /// Appends the pictures that the view shows with their own pixels, from back to front.
     ///
-    /// - Parameter offset: Where the superview's coordinates begin.
+    /// - Parameter offset: The origin of the superview's coordinates, in the display's coordinates.
     /// - Complexity: O(views inside).
     func collectPictures(into placed: inout [PlacedPicture], offset: Point) {
         // Pixels are not mixed with cells.
@@ -566,7 +572,7 @@ internal import RunLoops
 
     // MARK: Coordinates
 
-    /// Where the view's coordinates begin, in those of the display.
+    /// The origin of the view's coordinates, in the display's coordinates.
     private var displayOffset: Point {
         var (offset, view) = (Point.zero, self as View?)
         while let present = view {
@@ -578,14 +584,15 @@ internal import RunLoops
 
     private func convert(fromSuperview point: Point) -> Point { point - frame.origin + contentOrigin }
 
-    /// A point of another view in this view's coordinates; of the display if there is no other view.
+    /// Converts a point from another view's coordinates, or from the display's if `view` is nil, to this view's
+    /// coordinates.
     ///
     /// - Complexity: O(depth).
     public func convert(_ point: Point, from view: View?) -> Point {
         (view.map { point + $0.displayOffset } ?? point) - displayOffset
     }
 
-    /// A point of this view in another view's coordinates; in the display's if there is no other view.
+    /// Converts a point from this view's coordinates to another view's, or to the display's if `view` is nil.
     ///
     /// - Complexity: O(depth).
     public func convert(_ point: Point, to view: View?) -> Point {
@@ -593,7 +600,7 @@ internal import RunLoops
         return view.map { place - $0.displayOffset } ?? place
     }
 
-    /// A rectangle of this view in another view's coordinates; in the display's if there is no other view.
+    /// Converts a rectangle from this view's coordinates to another view's, or to the display's if `view` is nil.
     ///
     /// - Complexity: O(depth).
     public func convert(_ rect: Rect, to view: View?) -> Rect {
@@ -616,7 +623,7 @@ private enum SubviewNumber: ViewNumber {
 // MARK: - Borders
 
 extension View {
-    /// Whether what this view shows is read line by line.
+    /// Whether the display shows its content line by line, as for a screen reader.
     var isLinear: Bool { window?.application?.display.abilities.isLinear ?? false }
 
     /// Draws the border of a sheet, an alert or a menu, where there are borders.

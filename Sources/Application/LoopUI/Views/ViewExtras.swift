@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// What few views have: a view makes it when it needs the first part of it.
+/// The properties that few views need: a view makes the object when it needs the first of them.
 @MainActor final class ViewExtras {
     // MARK: Drawing on other threads
 
@@ -9,23 +9,23 @@
 
     // MARK: Animation
 
-    /// The values on their way.
+    /// The animations of values that are under way.
     var moves: [AnimatedValue.Property: AnimatedMove] = [:]
-    /// What is shown of them.
+    /// The values that are shown while animations are under way.
     var shown = ShownValues()
 
     /// Whether the animator has the view in its list.
     var isMoving = false
 
-    /// Shows a value as it was set.
+    /// Ends the animation of a value, so that the value is shown as it was set.
     func endMove(_ property: AnimatedValue.Property) {
         moves[property] = nil
         shown.clear(property)
     }
 
-    /// Shows all values as they were set.
+    /// Ends all animations, so that all values are shown as they were set.
     ///
-    /// - Returns: The movements that have ended.
+    /// - Returns: The animations that have ended.
     @discardableResult
     func endMoves() -> [AnimatedMove] {
         let ended = AnimatedValue.Property.allCases.compactMap { moves[$0] }

@@ -1,22 +1,22 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// The number by which a list finds a view; a view has one for each kind of list that it can be in.
+/// A number of a view, which a list uses to find the view; a view has one number for each kind of list.
 @MainActor protocol ViewNumber {
     /// The number of a view.
     static func number(of view: View) -> Int
-    /// Gives a view its number.
+    /// Sets the number of a view.
     static func set(_ number: Int, of view: View)
 }
 
-/// Views in an order, out of which one is taken in constant time.
+/// An ordered list of views from which a view is removed in constant time.
 ///
-/// A removed view leaves an empty place, so that the other views keep their numbers. The places are closed when so many
-/// are empty that it costs no more than the removals did, or when somebody reads all views.
+/// A removed view leaves an empty place, so that the other views keep their numbers. Empty places are closed when they
+/// are so many that closing them costs no more than the removals did, or when all views are read.
 @MainActor struct ViewList<Number: ViewNumber> {
-    /// The views, while no place is empty.
+    /// The views, if no place is empty; else empty.
     private var views: [View] = []
-    /// The views and the empty places, while there are any; `views` is empty meanwhile.
+    /// The views and the empty places, if there are empty places; else empty.
     private var places: [View?] = []
     private var isSparse = false
     /// Whether each view's number is its index.
@@ -37,7 +37,7 @@
         return views
     }
 
-    /// Puts a view at an index; beyond the end, at the end.
+    /// Inserts a view at an index; an index beyond the end counts as the end.
     ///
     /// - Complexity: O(1) at the end, else O(views).
     mutating func insert(_ view: View, at index: Int) {
@@ -56,7 +56,7 @@
         }
     }
 
-    /// Takes a view of the list out.
+    /// Removes a view from the list.
     ///
     /// - Complexity: O(1), amortised. If all views are read after each removal, O(views) for the copy of the array.
     mutating func remove(_ view: View) {

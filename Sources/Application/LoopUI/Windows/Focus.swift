@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// The focus: one view at a time, the first responder, gets the keys.
+/// The focus, which is on one view at a time: the first responder, which receives the keys.
 ///
-/// Tab moves the focus in reading order, and the arrows move it to the nearest view in a direction. A touch moves it
-/// to what was touched. A sheet, an alert or a menu keeps it inside.
+/// Tab moves the focus in the order of the tree, and the arrows move it to the nearest view in a direction. A touch
+/// moves it to the touched view. It cannot leave an open sheet, alert or menu.
 extension Window {
-    /// The views that can have the focus, in the order of the tree, which Tab follows.
+    /// The views that can have the focus, in the order of the tree, in which Tab moves the focus.
     ///
     /// - Complexity: O(views in the window).
     public var focusableViews: [View] {
@@ -26,7 +26,7 @@ extension Window {
     @discardableResult
     public func focusNext() -> Bool { moveFocus(by: 1) }
 
-    /// Moves the focus to the view before; from the first view to the last.
+    /// Moves the focus to the previous view; from the first view to the last.
     ///
     /// - Returns: Whether the focus has moved.
     @discardableResult
@@ -44,7 +44,7 @@ extension Window {
         case right
     }
 
-    /// Moves the focus to the nearest view in a direction; without a focus, to the first view.
+    /// Moves the focus to the nearest view in a direction; if no view has the focus, to the first view.
     ///
     /// - Returns: Whether the focus has moved.
     @discardableResult
@@ -62,7 +62,7 @@ extension Window {
         return focus(nearest?.1)
     }
 
-    /// Where the focus stays: the frontmost sheet, alert or menu, or else the whole window.
+    /// The view that the focus cannot leave: the frontmost sheet, alert or menu, or else the window.
     private var focusRoot: View { overlays.last ?? self }
 
     private func moveFocus(by step: Int) -> Bool {
@@ -80,7 +80,7 @@ extension Window {
         return true
     }
 
-    /// Moves the focus for a key that nobody has used.
+    /// Moves the focus for a key that no responder has used; returns whether the focus has moved.
     func moveFocus(for press: Press) -> Bool {
         switch (press.key, press.modifiers) {
         case (.tab, []): focusNext()
@@ -95,9 +95,9 @@ extension Window {
 }
 
 extension Window.FocusDirection {
-    /// How far it is to a rectangle in this direction; nil if it does not lie there.
+    /// Returns the distance to a rectangle in this direction; nil if the rectangle is not in this direction.
     ///
-    /// A point to the side counts twice, so that what lies straight ahead comes first.
+    /// Distance to the side counts twice, so that views straight ahead are preferred.
     func distance(from start: Rect, to end: Rect) -> Double? {
         func gap(_ first: (Double, Double), _ second: (Double, Double)) -> Double {
             max(0, max(second.0 - first.1, first.0 - second.1))

@@ -1,28 +1,28 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Covers the window while a sheet, an alert or a menu is open: touches do not reach what is below.
+/// A view that covers the window while a sheet, an alert or a menu is open: touches do not reach the views below.
 ///
-/// It keeps all that it needs as long as it is open: the controllers of both sides too.
+/// While it is open, it keeps the presented and the presenting controller alive.
 @MainActor final class Overlay: View {
     private let ownContent: View?
     /// The controller that is presented; nil for a menu.
     private let presented: ViewController?
-    /// The controller that has presented it.
+    /// The controller that has presented the other one; nil for a menu.
     private let presenter: ViewController?
     /// Whether a border stands around the content, just outside of it.
     var hasBorder = false { didSet { setNeedsDisplay() } }
     private let place: (Size) -> Rect
     private let touchedOutside: () -> Void
     private let escaped: () -> Void
-    /// Gets the keys back at the end.
+    /// The responder that becomes the first responder again when the overlay is closed.
     private weak var lastResponder: Responder?
 
     /// An overlay with a view inside.
     ///
     /// - Parameters:
-    ///   - content: What is open.
-    ///   - place: The frame of the content in an overlay of that size.
+    ///   - content: The view of the menu that is open.
+    ///   - place: Returns the frame of the content in an overlay of a size.
     ///   - escaped: Called for the escape key, if the content has not used it.
     ///   - touchedOutside: Called when a touch begins beside the content.
     init(
@@ -42,7 +42,7 @@
     /// - Parameters:
     ///   - controller: The controller that is presented.
     ///   - presenter: The controller that presents it.
-    ///   - place: The frame of the content in an overlay of that size.
+    ///   - place: Returns the frame of the content in an overlay of a size.
     ///   - escaped: Called for the escape key, if the content has not used it.
     init(
         _ controller: ViewController, over presenter: ViewController, place: @escaping (Size) -> Rect,
@@ -56,7 +56,7 @@
         super.init()
     }
 
-    /// What is open.
+    /// The view of the sheet, the alert or the menu.
     var content: View {
         guard let content = presented?.view ?? ownContent else { preconditionFailure("An overlay has no content.") }
         return content
@@ -65,7 +65,7 @@
     /// Whether the content is still inside; the program may have taken it out.
     var hasContent: Bool { content.superview === self }
 
-    /// Covers the window and takes the keys from what is below.
+    /// Covers the window and takes the keys from the first responder below.
     func open(in window: Window) {
         lastResponder = window.firstResponder
         window.takeKeys()
@@ -77,7 +77,7 @@
         layoutIfNeeded()
     }
 
-    /// Uncovers the window and gives the keys back.
+    /// Removes the overlay from the window and makes the earlier first responder the first responder again.
     func close() {
         let (window, hadKeys) = (window, window?.frontOverlay === self)
         removeFromSuperview()
@@ -112,7 +112,7 @@
         canvas.write(" \(shown) ", at: Point(isLinear ? 0 : box.minX + 2, box.minY), style: bold)
     }
 
-    /// The title that stands in the border.
+    /// The title in the border; nil if there is none.
     private var title: String? {
         guard hasBorder, let title = presented?.title, !title.isEmpty else { return nil }
         return title
@@ -139,12 +139,12 @@
 }
 
 extension Window {
-    /// What covers the window, the frontmost last.
+    /// The overlays that cover the window, the frontmost last.
     var overlays: [Overlay] { subviews.compactMap { $0 as? Overlay } }
 
-    /// What is in front of all else, if that covers the window.
+    /// The frontmost overlay, if there is one.
     ///
-    /// Asked for with each key.
+    /// Read for each key.
     var frontOverlay: Overlay? {
         for view in subviews.reversed() { if let overlay = view as? Overlay { return overlay } }
         return nil

@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// The view at the top: the application sends it events, and the display shows it.
+/// A view at the top of a tree of views: the application sends it events, and the display shows it.
 @MainActor open class Window: View {
-    /// The responder that keys come to first; the root controller's view if there is none.
+    /// The responder that receives keys first; if this is nil, the content of the frontmost sheet, alert or menu
+    /// receives them, or else the root controller's view.
     public private(set) weak var firstResponder: Responder?
 
-    /// A window with that frame, in points of the display; when it is shown it becomes as large as the display.
+    /// A window with this frame, in points of the display; when the window is shown, it becomes as large as the
+    /// display.
     public override init(frame: Rect) {
         super.init(frame: frame)
         backgroundColor = .default
@@ -45,11 +47,13 @@
 
     // MARK: First responder
 
-    /// Gives the keys to a responder of this window; to none if `nil`.
+    /// Makes a responder of this window the first responder, or none if `responder` is nil.
     ///
-    /// A view that is hidden, in another window, or covered by a sheet, an alert or a menu does not get them.
+    /// A view that is hidden, in another window, or covered by a sheet, an alert or a menu cannot become the first
+    /// responder.
     ///
-    /// - Returns: Whether the one before has let go, and the new one has taken them.
+    /// - Returns: Whether `responder` is the first responder now; false if the earlier one does not resign or the new
+    ///   one does not accept.
     @discardableResult
     public func makeFirstResponder(_ responder: Responder?) -> Bool {
         let old = firstResponder
@@ -81,38 +85,38 @@
         }
     }
 
-    /// Whether keys may come to a responder: its view is shown in this window, and nothing covers it.
+    /// Whether a responder may receive keys: its view is shown in this window and not covered by an overlay.
     private func isReachable(_ responder: Responder) -> Bool {
         guard responder is View || responder is ViewController else { return true }
         guard let view = Self.view(of: responder), view.window === self, view.isShown else { return false }
         return frontOverlay.map(view.isInside) ?? true
     }
 
-    /// The view of a responder, or of the controller that it is.
+    /// Returns the view that a responder is, or the loaded view of the controller that it is; nil for others.
     private static func view(of responder: Responder?) -> View? {
         responder as? View ?? (responder as? ViewController)?.loadedView
     }
 
-    /// Takes the keys from whatever is inside a view, which goes or is hidden: it is not asked.
+    /// Removes the first responder, without asking it, if it is inside a view that is removed or hidden.
     func takeKeys(from view: View) {
         if let holder = Self.view(of: firstResponder), holder.isInside(view) { giveKeys(to: nil) }
     }
 
-    /// Takes the keys from what is inside a view that has moved, if keys may not come to it any more.
+    /// Removes the first responder if it is inside a view that has moved and may not receive keys any more.
     func takeUnreachableKeys(from view: View) {
         guard let responder = firstResponder, let holder = Self.view(of: responder) else { return }
         if holder.isInside(view), !isReachable(responder) { giveKeys(to: nil) }
     }
 
-    /// Takes the keys from what an overlay is about to cover: it is not asked.
+    /// Removes the first responder, without asking it, before an overlay covers it.
     func takeKeys() { giveKeys(to: nil) }
 
     // MARK: Events
 
-    /// Sends an event to the views that it is for.
+    /// Sends an event to the recognisers and responders that are to receive it.
     ///
-    /// Touches go to the recognisers of the view that was hit, and of the views above, first. Keys and pasted text go
-    /// to the first responder, the wheel to the view under the pointer.
+    /// Touches are sent first to the recognisers of the view that was hit and of the views around it. Keys and pasted
+    /// text are sent to the first responder, turns of the wheel to the view under the pointer.
     open func sendEvent(_ event: Event) {
         switch event.kind {
         case .touches: application?.gestures.deliver(event, in: self)
@@ -125,14 +129,14 @@
         }
     }
 
-    /// The responder that keys come to first.
+    /// The responder to which keys are sent first.
     private var keyTarget: Responder {
         if let firstResponder { return firstResponder }
         if let frontOverlay { return frontOverlay.hasContent ? frontOverlay.content : frontOverlay }
         return rootViewController?.view ?? self
     }
 
-    /// Tab and the arrows move the focus, if no responder before has used them.
+    /// Moves the focus for Tab and the arrows if no responder earlier in the chain has used them.
     open override func pressesBegan(_ presses: Set<Press>, with event: Event?) {
         let unused = presses.filter { !moveFocus(for: $0) }
         if !unused.isEmpty { super.pressesBegan(unused, with: event) }

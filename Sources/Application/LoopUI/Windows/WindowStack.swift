@@ -6,20 +6,20 @@
     /// The windows, the frontmost last.
     private(set) var all: [Window] = []
 
-    /// The window that keys come to.
+    /// The window that receives keys: the frontmost; nil if there is none.
     var key: Window? { all.last }
 
-    /// The window that a touch at this point of the display hits.
+    /// Returns the window that a touch at a point of the display hits; nil if there is none.
     func window(at position: Point) -> Window? {
         all.last { $0.isSeen && $0.isUserInteractionEnabled && $0.frame.contains(position) }
     }
 
-    /// Puts a window in front of the others; it may be new.
+    /// Brings a window in front of the others; adds it if it is not in the stack.
     func bringToFront(_ window: Window) {
         remove(window)
         all.append(window)
     }
 
-    /// Takes a window out.
+    /// Removes a window.
     func remove(_ window: Window) { all.removeAll { $0 === window } }
 }

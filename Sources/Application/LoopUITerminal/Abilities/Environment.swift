@@ -4,7 +4,7 @@
 internal import LinuxLibC
 internal import LoopUI
 
-/// What the environment says about the terminal and about the user's wishes.
+/// The settings of the terminal and the user's wishes, as the environment variables give them.
 struct Environment {
     private let value: (String) -> String?
 
@@ -20,17 +20,18 @@ struct Environment {
     var isDumb: Bool { term.isEmpty || term == "dumb" }
     /// Whether the user reads changes as lines, as screen readers do.
     var isLinear: Bool { isSet("LOOPUI_LINEAR") }
-    /// The console of Linux knows neither a mouse nor a title.
+    /// Whether the terminal is the console of Linux, which has neither a mouse nor a title.
     var isConsole: Bool { term == "linux" }
 
-    /// The times that input is waited for: `ESCDELAY` is in milliseconds, as in ncurses, and what is no number says nothing.
+    /// The times to wait for input: `ESCDELAY` is in milliseconds, as in ncurses, and is ignored if it is not a number.
     var timing: InputTiming {
         var timing = InputTiming()
         if let text = value("ESCDELAY"), let delay = UInt32(text) { timing.escapeDelay = .milliseconds(Int64(delay)) }
         return timing
     }
 
-    /// The first of the three that is set decides, as in setlocale(3).
+    /// Whether the locale is a UTF-8 one: the first of `LC_ALL`, `LC_CTYPE` and `LANG` that is set decides, as in
+    /// setlocale(3).
     private var hasUnicode: Bool {
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap(value).first { !$0.isEmpty } ?? ""
         // Behind it may stand a modifier, as in de_DE.UTF-8@euro.
@@ -45,7 +46,7 @@ struct Environment {
         return term.hasSuffix("-256color") ? .palette256 : .palette16
     }
 
-    /// What can be said before the terminal was asked.
+    /// The abilities of the terminal as far as the environment gives them, before the terminal has answered.
     var abilities: DisplayAbilities {
         var abilities = DisplayAbilities()
         abilities.colors = colors

@@ -3,9 +3,9 @@
 
 internal import LoopUI
 
-/// The questions that a terminal is asked when it is opened, and what its answers say.
+/// The questions that a terminal is asked when it is opened, and the results of its answers.
 ///
-/// Every terminal answers the last question. So its answer is the fence: what was not answered before it will not be.
+/// Every terminal answers the last question. A question that was not answered before the last one will not be answered.
 struct Interview {
     private(set) var isOver = false
     private var modes: [Int: Int] = [:]
@@ -22,7 +22,7 @@ struct Interview {
 
     private static let sixels = 4
 
-    /// What is asked; of pictures only for a program that shows some.
+    /// Returns the bytes of the questions; the terminal is asked about pictures only for a program that shows some.
     static func questions(isConsole: Bool, ofPictures: Bool = false) -> String {
         let modes = [mouse, focus, synchronizedUpdate, resizeReports].map { "\u{1B}[?\($0)$p" }.joined()
         // Sets a colour by its parts, and asks how the letters look. The console would show the question.
@@ -50,23 +50,23 @@ struct Interview {
         }
     }
 
-    /// Whether a mode can be set; false if nothing was said.
+    /// Whether a mode can be set; false if the terminal has not answered.
     private func offers(_ mode: Int) -> Bool { (1...3).contains(modes[mode] ?? 0) }
 
     var hasKeyEnds: Bool { hasKeyboardFlags }
     var hasSynchronizedUpdates: Bool { offers(Self.synchronizedUpdate) }
     var hasResizeReports: Bool { offers(Self.resizeReports) }
 
-    /// How pictures are shown, if at all.
+    /// Returns how the terminal shows pictures; nil if it shows none.
     ///
-    /// - Parameter cell: The size of a cell as the device says it, which counts more than an answer.
+    /// - Parameter cell: The size of a cell in pixels from the device, which is preferred to the terminal's answer.
     func pictures(cell device: Size?) -> PictureAbility? {
         let cell = device ?? cell
         if hasKittyGraphics { return PictureAbility(.kitty, cell: cell) }
         return hasSixels && cell != nil ? PictureAbility(.sixel, cell: cell) : nil
     }
 
-    /// The abilities, better known.
+    /// Returns the abilities, corrected by the terminal's answers.
     func improved(_ abilities: DisplayAbilities) -> DisplayAbilities {
         var result = abilities
         if takesDirectColors, result.colors != .none { result.colors = .direct }

@@ -5,38 +5,38 @@ public import LoopUI
 
 /// Shows pictures with their own pixels on a terminal.
 ///
-/// A program hands one to its terminal; the library LoopUIPictures has one. It is called for terminals only that have
-/// said how they show pictures. On all others, pictures are half blocks.
+/// A program passes a writer to its terminal, such as the writer of the library LoopUIPictures. The writer is called
+/// only for terminals that have answered how they show pictures. On all others, pictures are drawn as half blocks.
 @MainActor public protocol PictureWriter: AnyObject {
-    /// The bytes that follow the cells of a frame: they remove pictures that are gone, and show new ones.
+    /// Returns the bytes that are written after the cells of a frame: they remove old pictures and show new ones.
     ///
-    /// The terminal shows the frame's cells already, and blanks where pictures are seen. The bytes leave the cursor and
-    /// the style of letters as they are.
+    /// When the terminal reads the bytes, it already shows the frame's cells, which are blank under pictures. The bytes
+    /// must not change the position of the cursor and the style of letters.
     ///
     /// - Parameters:
     ///   - frame: The frame.
-    ///   - old: The cells that the terminal showed before; `nil` if the whole screen was cleared.
+    ///   - old: The cells that the terminal showed before the frame; `nil` if the whole screen was cleared.
     ///   - ability: How the terminal shows pictures.
     func bytes(for frame: Frame, since old: CellGrid?, by ability: PictureAbility) -> [UInt8]
 }
 
-/// How a terminal shows pictures, as it has said itself.
+/// The way in which a terminal shows pictures, as the terminal has answered.
 public struct PictureAbility: Hashable, Sendable {
-    /// The ways in which terminals take pictures.
+    /// A protocol for pictures on terminals.
     public enum Way: Hashable, Sendable {
-        /// The graphics protocol of kitty, which many terminals have taken over: pictures are sent once and placed by
-        /// name.
+        /// The graphics protocol of kitty, which many terminals have adopted: a picture is sent once, and then shown by
+        /// its name.
         case kitty
         /// The sixels of DEC's terminals: rows of six pixels, which stay until letters are written over them.
         case sixel
     }
 
-    /// The way in which the terminal takes pictures.
+    /// The protocol that the terminal uses for pictures.
     public var way: Way
-    /// The size of a cell, in pixels; `nil` if the terminal has not said it, which is enough for kitty's way.
+    /// The size of a cell, in pixels; `nil` if it is not known, which only ``Way/kitty`` allows.
     public var cell: Size?
 
-    /// An ability.
+    /// An ability to show pictures.
     public init(_ way: Way, cell: Size?) {
         self.way = way
         self.cell = cell

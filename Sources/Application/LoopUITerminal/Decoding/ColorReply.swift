@@ -3,7 +3,7 @@
 
 internal import LoopUI
 
-/// A colour that the terminal has been asked for: `11;rgb:1c1c/1c1c/1c1c`.
+/// The terminal's answer to a question about a colour, such as `11;rgb:1c1c/1c1c/1c1c`.
 enum ColorReply {
     static func parse(_ text: String) -> Reply? {
         var fields = text.split(separator: ";", omittingEmptySubsequences: false)[...]
@@ -24,7 +24,7 @@ enum ColorReply {
         return .color(slot, .rgb(red, green, blue))
     }
 
-    /// One to four hexadecimal digits, scaled to a byte.
+    /// Returns the value of one to four hexadecimal digits, scaled to a byte.
     private static func part(_ digits: Substring) -> UInt8? {
         guard (1...4).contains(digits.count), let value = UInt32(digits, radix: 16) else { return nil }
         let most = UInt32(1) << UInt32(digits.count * 4) - 1

@@ -42,7 +42,7 @@ struct ControlSequence {
         }
     }
 
-    /// A key with the modifiers, and the phase, of the second parameter.
+    /// Returns a key with the modifiers and the phase in the second parameter.
     private func key(from known: (Key, KeyModifiers)) -> Meaning {
         let modifiers = known.1.union(Keys.modifiers(parameters[1]))
         return .keys([KeyInput(known.0, modifiers: modifiers, phase: Keys.phase(parameters[1, 1]))])
@@ -59,7 +59,7 @@ struct ControlSequence {
         }
     }
 
-    /// rxvt says the modifiers by the last byte.
+    /// The meaning of a sequence of rxvt, in which the last byte encodes the modifiers.
     private var rxvt: Meaning {
         guard let key = Keys.numbered(parameters[0] ?? 0) else { return .nothing }
         let modifiers: KeyModifiers =
@@ -91,7 +91,7 @@ struct ControlSequence {
         .reply(.cursor(Point(Double(max(1, parameters[1] ?? 1) - 1), Double(max(1, parameters[0] ?? 1) - 1))))
     }
 
-    /// The in-band report of a new size, or the size of a cell: height before width.
+    /// The meaning of a report of the terminal's new size or of a cell's size, in which the height precedes the width.
     private var size: Meaning {
         if parameters[0] == 6, let height = parameters[1], let width = parameters[2], height > 0, width > 0 {
             return .reply(.cellSize(Size(Double(width), Double(height))))

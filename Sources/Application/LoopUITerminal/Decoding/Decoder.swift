@@ -5,20 +5,20 @@ internal import LoopUI
 
 /// Turns the bytes of a terminal into inputs and replies; a value, without time and without a descriptor.
 ///
-/// It makes the same of the bytes wherever they are cut. What it keeps is bounded: 32 parameters, strings and parts of
-/// pasted text of 64 KiB. Each state has an end, also where the rest of a sequence, a string or a pasted text is lost:
-/// ``timeHasPassed(into:)`` and ``endIsLost(into:)``, whose times the caller measures. It knows the keys of xterm, VT220,
-/// rxvt, the Linux console and the kitty protocol together:
-/// where two terminals mean different keys by the same bytes, xterm's are taken.
+/// The result does not depend on how the bytes are divided into pieces. Memory is bounded: 32 parameters, and 64 KiB of
+/// a string or of a part of pasted text. If the rest of a sequence, a string or a pasted text is lost,
+/// ``timeHasPassed(into:)`` and ``endIsLost(into:)`` end it; the caller measures the times. The decoder knows the keys
+/// of xterm, VT220, rxvt, the Linux console and the kitty protocol together: if two terminals send the same bytes for
+/// different keys, xterm's key is used.
 struct Decoder {
     /// The most bytes of a string or of a part of pasted text.
     static let longest = 1 << 16
-    /// The most bytes of a sequence that is looked for behind its beginning.
+    /// The most bytes in which the late rest of a sequence is searched.
     static let longestLateRest = 256
 
     private enum State {
         case ground
-        /// Inside a scalar: how many bytes are missing, and what the next one may be.
+        /// Inside a scalar: the number of missing bytes, and the range of the next byte.
         case scalar(missing: Int, next: ClosedRange<UInt8>)
         case escape
         case functional
@@ -32,7 +32,7 @@ struct Decoder {
 
     private var state = State.ground
     private var scalar: UInt32 = 0
-    /// An escape came before: the alt key is held, or was pressed before as escape.
+    /// Whether an escape was read before: alt is held, or the escape key was pressed before.
     private var isAlt = false
     private var prefix: UInt8 = 0
     private var intermediate: UInt8 = 0
@@ -41,19 +41,20 @@ struct Decoder {
     private var introducer: UInt8 = 0
     /// The bytes of a string or of pasted text so far.
     private var collected: [UInt8] = []
-    /// How much of the end of a paste has come.
+    /// The number of bytes of the sequence that ends a paste that have been read.
     private var matched = 0
     private var lastWasReturn = false
     private var oldMouse = OldMouse()
-    /// The beginning of a sequence of which no more came in time, and which was counted as a key.
+    /// The beginning of a sequence that was counted as a key because its rest did not arrive in time.
     private var lateBeginning: [UInt8] = []
-    /// Numbers the sequences and strings, so that a caller knows whether one is still the same.
+    /// The number of the present sequence or string, with which a caller recognises whether it is still the same one.
     private(set) var sequenceNumber = 0
 
-    /// How many bytes are kept for later, of a string or of pasted text.
+    /// The number of bytes of a string or of pasted text that are kept.
     var keptBytes: Int { collected.count }
 
-    /// Whether the bytes so far may be a key of their own: after a while ``timeHasPassed(into:)`` is to be called.
+    /// Whether the bytes so far may be a whole key: the caller calls ``timeHasPassed(into:)`` if no more bytes follow
+    /// in time.
     var isWaiting: Bool {
         switch state {
         case .escape: true
@@ -69,11 +70,11 @@ struct Decoder {
     /// Whether the beginning of a sequence was counted as a key, and no byte has come since.
     var hasLateBeginning: Bool { !lateBeginning.isEmpty }
 
-    /// Whether more has to come of a sequence, a string or a pasted text: after a longer while ``endIsLost(into:)`` is to
-    /// be called.
+    /// Whether the end of a sequence, a string or a pasted text is missing: the caller calls ``endIsLost(into:)`` if it
+    /// does not follow after a longer time.
     var isOpen: Bool { if case .ground = state { false } else { !isWaiting } }
 
-    /// Nothing followed an escape for a while: it was a key.
+    /// Counts the bytes so far as a key; called if no byte has followed in time.
     mutating func timeHasPassed(into output: inout [Decoded]) {
         guard isWaiting else { return }
         let old = state
@@ -92,9 +93,9 @@ struct Decoder {
         }
     }
 
-    /// Ends what is open, and counts the bytes from now on anew.
+    /// Ends an unfinished sequence, string or pasted text; the next bytes begin anew.
     ///
-    /// A pasted text ends with what has come of it. An unfinished sequence and an unfinished string are dropped.
+    /// A pasted text is delivered as far as it was read. An unfinished sequence and an unfinished string are dropped.
     mutating func endIsLost(into output: inout [Decoded]) {
         switch state {
         case .ground: return
@@ -112,14 +113,14 @@ struct Decoder {
         endString()
     }
 
-    /// Takes a sequence up again whose beginning was counted as a key, because the rest came late.
+    /// Continues a sequence whose beginning was counted as a key because its rest was late.
     ///
-    /// A terminal sends the rest of a sequence in one piece, and a user types letter by letter. So only bytes that are the
-    /// whole rest, with a number or a sign that no key writes behind an escape, are taken for it.
+    /// A terminal sends the rest of a sequence in one piece, and a user types letter by letter. So bytes are taken for
+    /// the rest only if they are the whole rest, with a number or a sign that no key writes after an escape.
     ///
     /// - Parameters:
-    ///   - bytes: What has come, before it is decoded; no more of it is needed than ``longestLateRest``.
-    ///   - isInTime: Whether the beginning is not too long ago.
+    ///   - bytes: The bytes that were read and not decoded yet; at most the first ``longestLateRest`` are needed.
+    ///   - isInTime: Whether the beginning was read recently enough.
     mutating func resumeLate(_ bytes: [UInt8], isInTime: Bool) {
         if lateBeginning.isEmpty { return }
         let beginning = lateBeginning
@@ -165,7 +166,7 @@ struct Decoder {
         }
     }
 
-    /// Takes a byte; false if it is to be looked at again, in another state.
+    /// Decodes a byte; returns false if the byte is to be decoded again in the new state.
     private mutating func step(_ byte: UInt8, into output: inout [Decoded]) -> Bool {
         switch state {
         case .ground, .paste: false
@@ -189,7 +190,7 @@ struct Decoder {
 
     // MARK: Text
 
-    /// Decodes what is no sequence; returns where that ends.
+    /// Decodes characters up to the next sequence; returns the index of the first byte that is not decoded.
     private mutating func decodeText(_ bytes: Span<UInt8>, from start: Int, into output: inout [Decoded]) -> Int {
         var index = start
         while index < bytes.count {
@@ -212,7 +213,7 @@ struct Decoder {
         return index
     }
 
-    /// The first byte of a scalar of several.
+    /// Begins a scalar of several bytes with its first byte.
     private mutating func begin(_ byte: UInt8) {
         // What would be overlong, a surrogate or beyond the last scalar ends at its second byte.
         let next: ClosedRange<UInt8> =
@@ -275,7 +276,7 @@ struct Decoder {
         state = next
     }
 
-    /// After escape and O.
+    /// Decodes a byte after escape and O.
     private mutating func stepFunctional(_ byte: UInt8, into output: inout [Decoded]) -> Bool {
         if (0x30...0x39).contains(byte), parameters[0] ?? 0 < 10 {
             parameters.append(digit: Int(byte - 0x30))
@@ -290,7 +291,7 @@ struct Decoder {
         return true
     }
 
-    /// After escape and a bracket.
+    /// Decodes a byte after escape and a bracket.
     private mutating func stepControl(_ byte: UInt8, into output: inout [Decoded]) -> Bool {
         switch byte {
         case 0x30...0x39: parameters.append(digit: Int(byte - 0x30))
@@ -335,7 +336,7 @@ struct Decoder {
         }
     }
 
-    /// After escape and two brackets: the Linux console's function keys.
+    /// Decodes a byte after escape and two brackets: the function keys of the Linux console.
     private mutating func stepConsole(_ byte: UInt8, into output: inout [Decoded]) -> Bool {
         state = .ground
         if (0x41...0x45).contains(byte) { emit(.function(Int(byte) - 0x40), into: &output) }
@@ -384,7 +385,7 @@ struct Decoder {
         state = .ground
     }
 
-    /// What a string answers, if anything.
+    /// Returns the reply that a string contains; nil if there is none.
     private static func reply(_ introducer: UInt8, _ bytes: [UInt8]) -> Reply? {
         let text = String(decoding: bytes, as: UTF8.self)
         switch introducer {
@@ -399,7 +400,7 @@ struct Decoder {
 
     private static let pasteEnd = Array("\u{1B}[201~".utf8)
 
-    /// Collects pasted text up to its end; returns where that is.
+    /// Collects pasted text up to its end; returns the index of the first byte that is not collected.
     private mutating func collectPaste(_ bytes: Span<UInt8>, from start: Int, into output: inout [Decoded]) -> Int {
         var index = start
         while index < bytes.count {
@@ -424,7 +425,7 @@ struct Decoder {
         return index
     }
 
-    /// Lines end with a line feed, whatever the terminal sends.
+    /// Appends a byte to the pasted text; a line ends with a line feed, whatever the terminal sends.
     private mutating func collect(_ byte: UInt8, into output: inout [Decoded]) {
         defer { lastWasReturn = byte == 0x0D }
         if byte == 0x0A, lastWasReturn { return }

@@ -3,9 +3,9 @@
 
 internal import LoopUI
 
-/// Which key is meant by which bytes.
+/// The keys for the bytes that terminals send.
 enum Keys {
-    /// A control character that stands alone.
+    /// Returns the key of a control character that is not part of a sequence.
     static func control(_ byte: UInt8) -> (Key, KeyModifiers) {
         switch byte {
         case 0x00: (.character(" "), .control)
@@ -39,7 +39,7 @@ enum Keys {
         }
     }
 
-    /// The key of the byte after escape and O; of the keypad, what the key writes.
+    /// Returns the key of the byte after escape and O; for the keypad, the character that the key writes.
     static func functional(_ byte: UInt8) -> (Key, KeyModifiers)? {
         switch byte {
         case UInt8(ascii: "a"): (.up, .control)
@@ -54,7 +54,7 @@ enum Keys {
         }
     }
 
-    /// The key of a number before a tilde.
+    /// Returns the key of a number that precedes a tilde at the end of a control sequence.
     static func numbered(_ number: Int) -> Key? {
         switch number {
         case 1, 7: .home
@@ -72,7 +72,7 @@ enum Keys {
         }
     }
 
-    /// The modifiers of a parameter: one more than their bits, which are ours.
+    /// Returns the modifiers in a parameter, which is one more than the raw value of ``KeyModifiers``.
     static func modifiers(_ parameter: Int?) -> KeyModifiers {
         KeyModifiers(rawValue: UInt8(truncatingIfNeeded: max(1, parameter ?? 1) - 1) & 15)
     }
@@ -85,7 +85,7 @@ enum Keys {
         }
     }
 
-    /// The key of a character; some have names.
+    /// Returns the key of a character; some characters are keys with names.
     static func named(_ scalar: Unicode.Scalar) -> Key {
         switch scalar.value {
         case 0x08, 0x7F: .backspace
@@ -96,7 +96,8 @@ enum Keys {
         }
     }
 
-    /// The keys of the kitty protocol: the code of the key, modifiers and phase, and the text that it writes.
+    /// Returns the keys of a sequence of the kitty protocol, which has the code of the key, modifiers and phase, and
+    /// the key's text.
     static func kitty(_ parameters: Parameters) -> [KeyInput]? {
         guard var code = parameters[0], !isModifier(code) else { return nil }
         let modifiers = modifiers(parameters[1])
@@ -119,12 +120,13 @@ enum Keys {
         }
     }
 
-    /// Shift and the like, and the locks: they are seen at the keys that they modify, as in all other terminals.
+    /// Whether a code is a modifier key or a lock, which is only reported with the keys that it modifies, as in all
+    /// other terminals.
     private static func isModifier(_ code: Int) -> Bool {
         (57358...57360).contains(code) || (57441...57454).contains(code)
     }
 
-    /// The keys to which the kitty protocol gives codes of Unicode's private area.
+    /// Returns the key to which the kitty protocol gives a code in Unicode's private use area; nil for other codes.
     private static func functionalCode(_ code: Int) -> Key? {
         switch code {
         case 57376...57398: .function(code - 57363)

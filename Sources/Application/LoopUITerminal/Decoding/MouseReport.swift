@@ -5,12 +5,12 @@ internal import LoopUI
 
 /// One report of the mouse.
 struct MouseReport {
-    /// The button in bits 0, 1, 6 and 7; shift 4, alt 8, control 16; 32 for a move.
+    /// The button in bits 0, 1, 6 and 7; plus 4 for shift, 8 for alt, 16 for control and 32 for a move.
     let code: Int
     let isRelease: Bool
     let position: Point
 
-    /// Nothing for moves without a button.
+    /// The input of the report; `nil` for a move without a button and for a release of the wheel.
     var input: RawInput? {
         var modifiers: KeyModifiers = []
         if code & 4 != 0 { modifiers.insert(.shift) }
@@ -31,14 +31,14 @@ struct MouseReport {
     }
 }
 
-/// The reports of a terminal that does not know the SGR form: three bytes each, and a release of no button by name.
+/// The reports of a terminal that does not know the SGR form: three bytes each, without the button in a release.
 struct OldMouse {
     private var bytes: [UInt8] = []
     private var lastButton: Int?
 
     mutating func begin() { bytes = [] }
 
-    /// The input of the three bytes; `nil` while some are missing.
+    /// Adds a byte, and returns the input of the report when it has three bytes; `nil` while bytes are missing.
     mutating func take(_ byte: UInt8) -> RawInput?? {
         bytes.append(byte)
         if bytes.count < 3 { return nil }

@@ -4,7 +4,7 @@
 /// The parameters of a control sequence: numbers in groups, at most 32 of them.
 struct Parameters {
     static let capacity = 32
-    /// No number in a sequence is larger; it would say nothing.
+    /// The largest number; a larger one in a sequence, which has no meaning, counts as this one.
     private static let largest = 0xFF_FFFF
     private static let missing = -1
 
@@ -29,7 +29,7 @@ struct Parameters {
         values[last] = min(Self.largest, max(0, values[last]) * 10 + digit)
     }
 
-    /// A semicolon, or a colon, which stays in the group.
+    /// Begins the next number after a semicolon, or after a colon, which continues the group.
     mutating func separate(inGroup: Bool) {
         if values.isEmpty { values.append(Self.missing) }
         guard values.count < Self.capacity else {

@@ -3,34 +3,34 @@
 
 internal import LoopUI
 
-/// What a terminal answers to a question.
+/// An answer of a terminal to a question.
 enum Reply: Hashable {
-    /// The answer that every terminal gives: which device it is. It comes after the answers to earlier questions.
+    /// The kind and the features of the device, which every terminal answers, after the answers to earlier questions.
     case deviceAttributes([Int])
-    /// How a private mode is set, as DECRPM says: 0 unknown, 1 set, 2 not set, 3 always set, 4 never set.
+    /// The number and the state of a private mode, by DECRPM: 0 unknown, 1 set, 2 not set, 3 always set, 4 never set.
     case mode(Int, Int)
-    /// What the kitty protocol reports of keys.
+    /// The flags of the kitty protocol, which say how keys are reported.
     case keyboardFlags(Int)
-    /// Where the cursor is.
+    /// The position of the cursor.
     case cursor(Point)
-    /// A colour of the palette, or `nil`, or the foreground (10) or the background (11).
+    /// A colour of the terminal: of the palette, the foreground (10) or the background (11).
     case color(ColorSlot, Color)
-    /// A setting, as DECRQSS says: the parameters and the final byte of the sequence that makes it.
+    /// A setting, by DECRQSS: the parameters and the final byte of the sequence that sets it.
     case setting(String)
     /// The size of a cell, in pixels.
     case cellSize(Size)
-    /// What the kitty protocol says of pictures, behind the letter G: which picture, and whether all is well.
+    /// An answer of the kitty protocol about a picture, after the letter G: the picture's name, and OK or an error.
     case graphics(String)
 }
 
-/// Which colour of the terminal's a reply is about.
+/// The colour of the terminal in a reply.
 enum ColorSlot: Hashable {
     case palette(Int)
     case foreground
     case background
 }
 
-/// What comes out of the bytes of a terminal.
+/// A result of decoding a terminal's bytes.
 enum Decoded: Hashable {
     case input(RawInput)
     case reply(Reply)

@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// What puts text on the clipboard of the terminal's user: xterm's control string 52.
+/// The bytes that put text on the clipboard of the terminal's user: xterm's control string 52.
 enum ClipboardBytes {
-    /// The longest text, in bytes: in the alphabet of base64 it takes 100,000 bytes with what stands around it, which is
+    /// The longest text, in bytes: in base64 and with the control sequence around it, it takes 100,000 bytes, which is
     /// the smallest limit of terminals in use.
     static let longest = 74_991
 
-    /// The bytes; `nil` for a text that is too long, since half of it would be worse than nothing.
+    /// Returns the bytes for a text; `nil` for a text that is too long, since a part of it would be worse than an
+    /// unchanged clipboard.
     static func bytes(for text: String) -> [UInt8]? {
         let utf8 = Array(text.utf8)
         if utf8.count > longest { return nil }
@@ -16,7 +17,7 @@ enum ClipboardBytes {
 
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-    /// Four letters for each three bytes.
+    /// Returns bytes in base64, with four letters for each three bytes.
     ///
     /// - Complexity: O(bytes).
     private static func base64(_ bytes: [UInt8]) -> [UInt8] {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Ways of the cursor.
+/// Sequences that move the cursor.
 enum Cursor {
     typealias Place = (x: Int, y: Int)
 
@@ -22,7 +22,7 @@ enum Cursor {
         }
     }
 
-    /// How many bytes a move takes.
+    /// Returns the number of bytes of the shortest sequence that moves the cursor.
     static func bytes(from old: Place?, to new: Place) -> Int {
         if let old, old == new { return 0 }
         return switch way(from: old, to: new) {
@@ -39,7 +39,7 @@ enum Cursor {
         case absolute
         case right(Int)
         case left(Int)
-        /// By line feeds, which keep the column; from the first column, if so.
+        /// Line feeds, which keep the column, after a return to the first column if `isAtStart` is true.
         case down(Int, isAtStart: Bool)
         case row
         case start
@@ -58,7 +58,7 @@ enum Cursor {
 
     private static func digits(_ value: Int) -> Int { value < 10 ? 1 : value < 100 ? 2 : value < 1000 ? 3 : 5 }
 
-    /// A control sequence of up to two parameters; 0 leaves one out.
+    /// Appends a control sequence of up to two parameters; a parameter that is 0 is left out.
     private static func sequence(_ first: Int, _ second: Int, _ final: UInt8, into bytes: inout [UInt8]) {
         bytes.append(0x1B)
         bytes.append(0x5B)

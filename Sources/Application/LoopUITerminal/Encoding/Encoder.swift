@@ -3,32 +3,33 @@
 
 internal import LoopUI
 
-/// Turns frames into bytes: what has changed since the frame before, and no more.
+/// Turns frames into the bytes that write only the changes since the previous frame.
 ///
-/// A value, without a descriptor and without time. It keeps what the terminal shows, where the cursor stands and how
-/// the next letter would look.
+/// A value, without a descriptor and without time. It keeps the cells that the terminal shows, the position of the
+/// cursor and the style of the next letter.
 struct Encoder {
-    /// What the terminal can do; a change has the next frame written whole.
+    /// The abilities of the terminal; after a change, the next frame is written whole.
     var abilities = DisplayAbilities() { didSet { if abilities != oldValue { forget() } } }
-    /// Whether the terminal waits with showing until an update is whole.
+    /// Whether the terminal can delay showing an update until all of it was received.
     var hasSynchronizedUpdates = false
 
     private var shown: CellGrid?
     private var title: String?
     private var isCursorShown = false
-    /// Where the cursor is; `nil` if that is not sure.
+    /// The position of the cursor; `nil` if it is not certain.
     private var place: (x: Int, y: Int)?
     private var pen = Pen()
     private var bytes: [UInt8] = []
     // Asked for with each cell, and made in another module.
     private let blank = Cell.blank
 
-    /// More characters of a title than any terminal shows.
+    /// The most characters of a title that are written, which is more than any terminal shows.
     private static let longestTitle = 256
-    /// Above this the terminal may show half of an update.
+    /// The most bytes of an update that are written without delaying its display; of a longer one the terminal might
+    /// show a part.
     private static let most = 512
 
-    /// The terminal's screen is not known any more: the next frame is written whole.
+    /// Forgets the terminal's screen, so that the next frame is written whole.
     mutating func forget() {
         shown = nil
         title = nil
@@ -37,16 +38,16 @@ struct Encoder {
         pen = Pen()
     }
 
-    /// What the terminal shows before a frame; `nil` if it is written whole.
+    /// Returns the cells that the terminal shows before a frame; `nil` if the frame is written whole.
     func shown(before frame: Frame) -> CellGrid? {
         shown.flatMap { $0.width == frame.cells.width && $0.height == frame.cells.height ? $0 : nil }
     }
 
-    /// The bytes that make the terminal show the frame.
+    /// Returns the bytes that make the terminal show the frame.
     ///
     /// - Parameters:
     ///   - frame: The frame.
-    ///   - pictures: Bytes that come behind the cells, and leave the cursor and the style as they are.
+    ///   - pictures: Bytes to write after the cells, which must not change the cursor and the style.
     /// - Complexity: O(cells of the rows that may have changed) to compare, O(changed cells) to write.
     mutating func encode(_ frame: Frame, pictures: [UInt8] = []) -> [UInt8] {
         bytes.removeAll(keepingCapacity: true)
@@ -112,7 +113,8 @@ struct Encoder {
         columns.count { new.cells[start + $0] != old.cells[start + $0] }
     }
 
-    /// Moves the cursor to a place, or writes the few unchanged cells before it again, if that is shorter.
+    /// Moves the cursor to a position; if it is shorter, writes the few unchanged cells before the position again
+    /// instead.
     private mutating func bridge(to x: Int, _ y: Int, _ grid: CellGrid) {
         if let place, place.y == y, place.x < x, x - place.x <= 4 {
             let gap = grid.cells[(y * grid.width + place.x)..<(y * grid.width + x)]

@@ -5,9 +5,9 @@ internal import LoopUI
 
 /// The bytes of a glyph.
 enum GlyphBytes {
-    /// Appends a glyph so that it takes its columns on the terminal.
+    /// Appends the bytes of a glyph, which is to take a number of columns on the terminal.
     ///
-    /// - Returns: Whether every terminal gives it that width.
+    /// - Returns: Whether the glyph has this width on every terminal.
     static func append(_ glyph: Glyph, columns: Int, isUnicode: Bool, to bytes: inout [UInt8]) -> Bool {
         let bits = glyph.bits
         if (0x20..<0x7F).contains(bits) {
@@ -33,7 +33,7 @@ enum GlyphBytes {
             || bits < 0xA4D0 && width == columns && columns == 2
     }
 
-    /// The nearest sign of ASCII.
+    /// Returns the ASCII character that is most similar to a character.
     static func plain(_ character: Character) -> UInt8 {
         switch character {
         case "─", "━", "═", "╌", "┄", "┈", "╴", "╶", "–", "—", "‐", "−", "▔", "▁": UInt8(ascii: "-")

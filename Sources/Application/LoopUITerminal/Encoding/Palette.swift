@@ -3,11 +3,11 @@
 
 internal import LoopUI
 
-/// The colours of a terminal's palette, and the nearest of them to a colour that it does not have.
+/// The colours of a terminal's palette, and the search for the colour that is nearest to one outside of the palette.
 enum Palette {
     typealias Parts = (red: Int, green: Int, blue: Int)
 
-    /// xterm's own 16; the user's may differ.
+    /// The first 16 colours of xterm's palette; the user's may differ.
     private static let basic: [Parts] = [
         (0, 0, 0), (205, 0, 0), (0, 205, 0), (205, 205, 0), (0, 0, 238), (205, 0, 205), (0, 205, 205), (229, 229, 229),
         (127, 127, 127), (255, 0, 0), (0, 255, 0), (255, 255, 0), (92, 92, 255), (255, 0, 255), (0, 255, 255),
@@ -16,9 +16,9 @@ enum Palette {
     /// The steps of the cube of 6 × 6 × 6 colours.
     private static let steps = [0, 95, 135, 175, 215, 255]
 
-    /// The colour, or the nearest that there is.
+    /// Returns the colour, or the nearest that the terminal has.
     ///
-    /// Clear is the default colour: there is nothing below.
+    /// A clear colour becomes the default colour, since there is nothing below.
     static func reduce(_ color: Color, to colors: DisplayAbilities.Colors) -> Color {
         switch color.kind {
         case .default, .clear: return .default
@@ -53,7 +53,7 @@ enum Palette {
         return .palette(UInt8(best.index))
     }
 
-    /// The first 16 are the user's and not tried: nobody knows how they look.
+    /// Returns the nearest of the 256 colours, except the first 16, whose look the user chooses.
     private static func nearestOf256(_ parts: Parts) -> Color {
         func step(_ value: Int) -> Int { value < 48 ? 0 : value < 115 ? 1 : min(5, (value - 35) / 40) }
         let (red, green, blue) = (step(parts.red), step(parts.green), step(parts.blue))

@@ -3,18 +3,18 @@
 
 internal import LoopUI
 
-/// How the next letter would look on the terminal.
+/// The style that the next letter would have on the terminal.
 struct Pen {
     private var style = Style(on: .default)
-    /// The last style that was asked for, as the display can show it.
+    /// The last style that was asked for, and the nearest style that the terminal can show.
     private var lastAsked: (style: Style, shown: Style)?
 
-    /// Whether the pen would draw the cell as it is to be.
+    /// Whether a cell would have its style if it was written now.
     func shows(_ cell: Cell, _ colors: DisplayAbilities.Colors) -> Bool {
         wanted(Self.reduced(cell.style, colors), cell.glyph) == style
     }
 
-    /// Appends the shortest sequence after which a cell looks as it is to.
+    /// Appends the shortest sequence after which a cell is written in its style.
     mutating func set(_ cell: Cell, _ colors: DisplayAbilities.Colors, into bytes: inout [UInt8]) {
         if lastAsked?.style != cell.style { lastAsked = (cell.style, Self.reduced(cell.style, colors)) }
         guard let shown = lastAsked?.shown else { return }
@@ -33,7 +33,7 @@ struct Pen {
         bytes.append(UInt8(ascii: "m"))
     }
 
-    /// Of a blank only what is seen of it counts; the rest may stay as it is.
+    /// Returns the style that is needed for a glyph: for a blank without lines only the background changes.
     private func wanted(_ new: Style, _ glyph: Glyph) -> Style {
         guard glyph == .space, new.attributes.isDisjoint(with: [.underline, .inverse, .strikethrough]),
             style.attributes.isDisjoint(with: [.underline, .inverse, .strikethrough])
@@ -54,7 +54,7 @@ struct Pen {
         (.strikethrough, 9, 29),
     ]
 
-    /// The parameters that change one style into another.
+    /// Returns the parameters of the sequence that changes one style into another.
     private static func parameters(from old: Style, to new: Style) -> [UInt8] {
         var numbers: [Int] = []
         var kept = old.attributes

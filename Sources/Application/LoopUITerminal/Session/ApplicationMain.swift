@@ -6,10 +6,10 @@ internal import LinuxLibC
 public import LoopUI
 
 extension Terminal {
-    /// The display that suits where the program was started: the terminal, or lines.
+    /// Returns the display that suits the program's environment: a ``Terminal`` or a ``LineDisplay``.
     ///
-    /// Lines are written if standard output is no terminal, if the terminal cannot move its cursor (`TERM=dumb`), or if
-    /// the user asks for them (`LOOPUI_LINEAR=1`).
+    /// Lines are written if standard output is not a terminal, if the terminal cannot move its cursor (`TERM=dumb`), or
+    /// if the user asks for lines (`LOOPUI_LINEAR=1`).
     ///
     /// - Parameter pictures: Shows pictures with their own pixels where the terminal can.
     public static func standard(pictures: (any PictureWriter)? = nil) -> any Display {
@@ -25,9 +25,9 @@ extension Application {
     /// If a signal has ended the application, the process dies of that signal, as its parent expects.
     ///
     /// - Parameters:
-    ///   - delegate: The type of the application's delegate, of which one is made.
-    ///   - pictures: Shows pictures with their own pixels where the terminal can, as the library LoopUIPictures does.
-    ///     Without it they are half blocks.
+    ///   - delegate: The type of the application's delegate, of which one instance is made.
+    ///   - pictures: Shows pictures with their own pixels where the terminal can, as the library LoopUIPictures does;
+    ///     if it is nil, pictures are drawn as half blocks.
     public static func main<Delegate: ApplicationDelegate>(
         _ delegate: Delegate.Type, pictures: (any PictureWriter)? = nil
     ) {
@@ -41,11 +41,11 @@ extension Application {
         }
     }
 
-    /// Runs the application until its end: what ``main(_:pictures:)`` does for a program that makes its application itself.
+    /// Runs the application until its end, like ``main(_:pictures:)``, for a program that makes its application itself.
     ///
     /// If a signal has ended the application, the process dies of that signal, as its parent expects.
     ///
-    /// - Throws: what the display throws when it cannot be opened.
+    /// - Throws: The error of the display if it cannot be opened.
     public func runUntilEnd() throws {
         try run()
         if let terminationSignal { ct_die(terminationSignal) }
@@ -53,6 +53,6 @@ extension Application {
 }
 
 extension ApplicationDelegate {
-    /// Runs the program: what `@main` calls.
+    /// Runs the program; called by `@main`.
     public static func main() { Application.main(Self.self) }
 }

@@ -5,9 +5,10 @@ internal import LinuxLibC
 internal import LoopUI
 internal import RunLoops
 
-/// The way to and from a device: bytes that come are decoded, bytes that go are kept until the device takes them.
+/// The connection to a device: decodes the bytes that are read, and keeps bytes to write until the device takes them.
 @MainActor final class Connection {
-    /// The pause before a Ctrl-C that ends a pasted text: within a text, bytes come without one.
+    /// The shortest pause before a Ctrl-C that ends a pasted text; within a pasted text, bytes arrive without such
+    /// pauses.
     private static let pauseBeforeInterrupt = Duration.milliseconds(100)
 
     let input: CInt
@@ -17,9 +18,11 @@ internal import RunLoops
     private var reader: RunLoop.DescriptorSource?
     private var writer: RunLoop.DescriptorSource?
     private var alarm: RunLoop.Timer?
-    /// The sequence that the alarm is for, whose time goes on although more of it comes; `nil` for a time of silence.
+    /// The number of the sequence whose time the alarm measures from its beginning; `nil` if the alarm measures the
+    /// time since the last byte.
     private var alarmedSequence: Int?
-    /// When bytes came last of a pasted text, or when the beginning of a sequence was counted as a key.
+    /// The time at which a part of a pasted text was read last, or at which the beginning of a sequence was counted as
+    /// a key.
     private var lastRead = ContinuousClock.now
     private var decoder = Decoder()
     private var decoded: [Decoded] = []
@@ -29,24 +32,25 @@ internal import RunLoops
 
     /// Called for each reply.
     var handleReply: (Reply) -> Void = { _ in }
-    /// Called for each input before it is pushed; pushes what it returns.
+    /// Called for each input; its result is pushed instead of the input, and nothing is pushed if it is nil.
     var filter: (RawInput) -> RawInput? = { $0 }
     /// Called when nothing more can be read.
     var handleEnd: () -> Void = {}
     /// Called when the device has taken everything.
     var handleWritten: () -> Void = {}
-    /// Whether a line feed is the key that ends a line, as where the terminal edits lines itself.
+    /// Whether a line feed counts as the enter key, as is needed if the terminal edits lines itself.
     var readsLines = false
-    /// The times that the rest of input is waited for.
+    /// The times to wait for the rest of input.
     var timing = InputTiming()
-    /// Until when the device may be answering: an escape before this instant may be the beginning of an answer.
+    /// The end of the time in which the device may answer: an escape before this instant may be the beginning of an
+    /// answer.
     var answersUntil: ContinuousClock.Instant?
-    /// Whether input is left to others, to whom the device was given for a while.
+    /// Whether reading is paused because other programs have the device.
     var isPaused = false { didSet { watch() } }
 
-    /// Owns both descriptors from now on.
+    /// A connection that owns both descriptors.
     ///
-    /// - Throws: what the system refuses.
+    /// - Throws: The error of a system call that has failed.
     init(input: CInt, output: CInt, queue: InputQueue) throws(RunLoop.SystemCallError) {
         self.input = input
         self.output = output
@@ -74,7 +78,7 @@ internal import RunLoops
         (alarm, reader, writer) = (nil, nil, nil)
     }
 
-    /// What the loop waits for: no input while the queue is full, room to write while something waits.
+    /// Sets the events that the loop waits for: input unless the queue is full, and room to write while bytes wait.
     private func watch() {
         reader?.events = hasEnded || isPaused || queue.isFull ? [] : .readable
         writer?.events = waiting.isEmpty ? [] : .writable
@@ -82,9 +86,9 @@ internal import RunLoops
 
     // MARK: Input
 
-    /// Reads what there is, once.
+    /// Reads the available bytes, once.
     ///
-    /// - Returns: Whether something came.
+    /// - Returns: Whether bytes were read.
     @discardableResult
     func readOnce() -> Bool {
         let count = read(input, &buffer, buffer.count)
@@ -106,7 +110,7 @@ internal import RunLoops
         return true
     }
 
-    /// Decides by the pause before some bytes how they belong to those before it.
+    /// Decides from the pause before some bytes whether they continue a late sequence or interrupt a pasted text.
     private func takeSilence(before count: Int) {
         let silence = ContinuousClock.now - lastRead
         let bytes = Array(buffer.prefix(min(count, Decoder.longestLateRest)))
@@ -126,7 +130,7 @@ internal import RunLoops
         return keys == [.input(.key(KeyInput(.character("c"), modifiers: .control)))]
     }
 
-    /// Sets, keeps or ends the time after which the rest of what was read counts as lost.
+    /// Starts, keeps or stops the timer after which the missing rest of the input counts as lost.
     private func setAlarm() {
         let kept = decoder.isOpen && !decoder.isInPaste ? decoder.sequenceNumber : nil
         if alarm != nil, kept != nil, kept == alarmedSequence { return }
@@ -154,7 +158,7 @@ internal import RunLoops
         handOn()
     }
 
-    /// Ends what is open: the rest goes to others, to whom the device is given.
+    /// Ends an unfinished key, sequence, string or pasted text, because other programs read the device from now on.
     func endInput() {
         alarm?.invalidate()
         alarm = nil
@@ -195,7 +199,7 @@ internal import RunLoops
 
     func write(_ text: String) { write(Array(text.utf8)) }
 
-    /// Forgets what waits.
+    /// Drops the bytes that still wait.
     func discard() {
         waiting = []
         watch()

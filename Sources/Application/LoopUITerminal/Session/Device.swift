@@ -8,13 +8,14 @@ internal import RunLoops
 
 /// System calls on the terminal and on the standard descriptors.
 enum Device {
-    /// Opens what a standard descriptor is open on once more, or takes the same if that cannot be.
+    /// Opens the file of a standard descriptor once more; if that is not possible, returns a duplicate of the
+    /// descriptor.
     ///
-    /// A new description can be made non-blocking, and the shell's stays as it is. A regular file would be read from
-    /// its beginning, and never blocks.
+    /// A new file description can be made non-blocking, while the shell's stays as it is. A regular file is not opened
+    /// once more: it would be read from its beginning, and never blocks.
     ///
-    /// - Throws: `EBADF` if the descriptor is closed, or is open on what is no stream of bytes: a descriptor of the system's
-    ///   events may have the number of a stream that was closed when the program was started.
+    /// - Throws: `EBADF` if the descriptor is closed, or is not open on a stream of bytes: if a stream was closed when
+    ///   the program was started, a descriptor of the system's events may have the stream's number.
     static func reopen(_ descriptor: CInt, _ access: CInt) throws(RunLoop.SystemCallError) -> CInt {
         var status = stat()
         if fstat(descriptor, &status) != 0 { throw RunLoop.SystemCallError(call: "fstat", code: errno) }
@@ -35,7 +36,7 @@ enum Device {
         return try duplicate(descriptor)
     }
 
-    /// Opens a file without waiting for it; `nil` if that cannot be.
+    /// Opens a file without waiting for it; returns `nil` if it cannot be opened.
     private static func open(_ path: String, _ access: CInt) throws(RunLoop.SystemCallError) -> CInt? {
         let number = LinuxLibC.open(path, access | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
         if number < 0 { return nil }
@@ -44,7 +45,7 @@ enum Device {
         return try duplicate(number)
     }
 
-    /// The number of the device of a terminal: TIOCGDEV, which Swift does not import.
+    /// Returns the device number of a terminal, by `TIOCGDEV`, which Swift does not import.
     private static func terminalNumber(_ descriptor: CInt) -> CUnsignedInt? {
         var number: CUnsignedInt = 0
         return ioctl(descriptor, 0x8004_5432 as UInt, &number) == 0 ? number : nil
@@ -56,20 +57,21 @@ enum Device {
         return number
     }
 
-    /// Opens the terminal of the process; the terminal on a descriptor if there is none.
+    /// Opens the terminal on a descriptor; if `descriptor` is nil, the terminal of the process, or the terminal on
+    /// standard output if the process has none.
     static func openTerminal(_ descriptor: CInt?) throws(RunLoop.SystemCallError) -> CInt {
         if descriptor == nil, let number = try open("/dev/tty", O_RDWR) { return number }
         return try reopen(descriptor ?? STDOUT_FILENO, O_RDWR)
     }
 
-    /// Columns and rows, if the terminal knows them.
+    /// Returns the number of columns and rows; nil if the terminal does not know them.
     static func size(_ descriptor: CInt) -> Size? {
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return nil }
         return Size(Double(size.ws_col), Double(size.ws_row))
     }
 
-    /// The size of a cell in pixels, if the terminal says its size in pixels too.
+    /// Returns the size of a cell in pixels; nil if the terminal does not report its size in pixels.
     static func cellSize(_ descriptor: CInt) -> Size? {
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return nil }
@@ -77,13 +79,15 @@ enum Device {
         return width > 0 && height > 0 ? Size(Double(width), Double(height)) : nil
     }
 
-    /// Makes the terminal raw, and has it given back with the bytes whatever ends the process.
+    /// Makes the terminal raw, and registers its restoration for every way in which the process can end.
     ///
     /// - Parameters:
     ///   - descriptor: The terminal.
-    ///   - leaving: What undoes the modes that are set.
+    ///   - leaving: The bytes that undo the modes that the program sets, which are written when the terminal is
+    ///     restored.
     ///   - keepsOutput: Whether output is processed as before, and standard output and standard error stay as they are.
-    ///   - keepsSettings: Whether the settings of the terminal that were noted earlier are those to restore.
+    ///   - keepsSettings: Whether the terminal settings that were saved earlier are restored at the end, instead of the
+    ///     present ones.
     static func take(
         _ descriptor: CInt, leaving: String, keepsOutput: Bool = false, keepsSettings: Bool = false
     ) throws(RunLoop.SystemCallError) {
@@ -92,13 +96,14 @@ enum Device {
         if result < 0 { throw RunLoop.SystemCallError(call: "tcsetattr", code: -result) }
     }
 
-    /// Restores the terminal and the standard streams, and shows what was printed meanwhile; never waits for long.
+    /// Restores the terminal and the standard streams, and shows the text that was printed meanwhile; never waits for
+    /// long.
     static func giveBack() {
         ct_flush()
         ct_give_back()
     }
 
-    /// Drops what was typed, or answered, and not read.
+    /// Drops typed keys and answers of the terminal that were not read yet.
     static func discardInput(_ descriptor: CInt) { tcflush(descriptor, TCIFLUSH) }
 
     static func prepare(leaving: String) {
@@ -106,10 +111,10 @@ enum Device {
         ct_prepare(bytes, bytes.count)
     }
 
-    /// Writes what the descriptor takes without waiting; the result of write(2).
+    /// Writes as many bytes as the descriptor takes without waiting; returns the result of write(2).
     ///
-    /// A description that could not be opened once more is shared with the shell, and stays blocking: it gets a piece as
-    /// small as what poll(2) promises room for.
+    /// A file description that could not be opened once more is shared with the shell, and stays blocking: at most as
+    /// many bytes are written as poll(2) promises room for.
     static func send(_ bytes: [UInt8], to descriptor: CInt, isBlocking: Bool) -> Int {
         if !isBlocking { return bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) } }
         var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
@@ -122,14 +127,14 @@ enum Device {
 
     private static let blockingPiece = 64
 
-    /// Whether a write to the descriptor waits for room; a regular file always has some.
+    /// Whether a write to the descriptor can block; a regular file always has room.
     static func isBlocking(_ descriptor: CInt) -> Bool {
         var status = stat()
         let isFile = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
         return !isFile && fcntl(descriptor, F_GETFL) & O_NONBLOCK == 0
     }
 
-    /// Whether something can be read within a time.
+    /// Waits until bytes can be read, for a limited time; returns whether they can.
     static func waitForInput(_ descriptor: CInt, _ limit: Duration) -> Bool {
         var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         let milliseconds = limit.components.seconds * 1000 + limit.components.attoseconds / 1_000_000_000_000_000

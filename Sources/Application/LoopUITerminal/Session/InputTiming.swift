@@ -5,46 +5,49 @@
 ///
 /// A time below zero counts as zero, and a time above ``longest`` as ``longest``.
 public struct InputTiming: Hashable, Sendable {
-    /// The longest time that any of the three can be: 30 seconds.
+    /// The longest that each of the three times can be: 30 seconds.
     public static let longest = Duration.seconds(30)
 
-    /// How long an escape waits for the rest of a sequence before it is the Escape key.
+    /// How long an escape waits for the rest of a sequence before it counts as the Escape key.
     ///
-    /// Longer than the gap between two parts of a key's bytes, which a slow connection may make; shorter than a user
-    /// notices. At first 25 milliseconds, or the milliseconds of the environment variable `ESCDELAY`, as in ncurses.
+    /// The time should be longer than the gaps that a slow connection makes between the bytes of a key, and shorter
+    /// than a user notices. It is 25 milliseconds unless set, or the milliseconds of the environment variable
+    /// `ESCDELAY`, as in ncurses.
     public var escapeDelay: Duration {
         get { ownEscapeDelay }
         set { ownEscapeDelay = Self.clamped(newValue) }
     }
     private var ownEscapeDelay = Duration.milliseconds(25)
 
-    /// How long the answers of a terminal to the questions of the display are expected after it was opened.
+    /// How long after opening a terminal the display expects its answers to the display's questions.
     ///
-    /// A terminal that is given back within this time, before it has answered, is waited for: a later answer would be typed
-    /// into the shell. An escape that comes within this time may be an answer that is split, and waits as long. At first a
-    /// second.
+    /// If the terminal is given back within this time, before it has answered, the display waits for the answers: a
+    /// later answer would appear as typed text in the shell. An escape within this time may be a part of an answer, and
+    /// waits for its rest until the time has passed. It is one second unless set.
     public var answerTimeout: Duration {
         get { ownAnswerTimeout }
         set { ownAnswerTimeout = Self.clamped(newValue) }
     }
     private var ownAnswerTimeout = Duration.seconds(1)
 
-    /// How long the rest of a sequence, of a control string or of a pasted text may stay away before it counts as lost.
+    /// How long the rest of a sequence, of a control string or of a pasted text may be missing before it counts as
+    /// lost.
     ///
-    /// The time of a sequence and of a string runs from its beginning, the time of a pasted text from its last byte. Then the
-    /// text so far is pasted, and the next bytes are keys again. At first 5 seconds, as tmux gives to strings.
+    /// The time of a sequence or a string runs from its beginning, the time of a pasted text from its last byte. When
+    /// the time has passed, the text so far is pasted, and the next bytes are keys again. It is 5 seconds unless set,
+    /// the time that tmux gives to strings.
     public var sequenceTimeout: Duration {
         get { ownSequenceTimeout }
         set { ownSequenceTimeout = Self.clamped(newValue) }
     }
     private var ownSequenceTimeout = Duration.seconds(5)
 
-    /// Makes the times; the defaults are those of a new display.
+    /// Creates the times; a new display has the default values.
     ///
     /// - Parameters:
     ///   - escapeDelay: How long an escape waits for the rest of a sequence.
     ///   - answerTimeout: How long answers of the terminal are expected.
-    ///   - sequenceTimeout: How long the rest of a sequence, a string or a pasted text may stay away.
+    ///   - sequenceTimeout: How long the rest of a sequence, a string or a pasted text may be missing.
     public init(
         escapeDelay: Duration = .milliseconds(25), answerTimeout: Duration = .seconds(1),
         sequenceTimeout: Duration = .seconds(5)

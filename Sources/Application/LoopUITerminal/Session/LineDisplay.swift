@@ -5,20 +5,20 @@ internal import LinuxLibC
 public import LoopUI
 internal import RunLoops
 
-/// A display that writes what has changed as plain lines, for what is no terminal, for terminals that cannot move their
-/// cursor, and for screen readers.
+/// A display that writes changes as plain lines, for output that is not a terminal, for terminals that cannot move
+/// their cursor, and for screen readers.
 ///
-/// A line of the frame that is not as before is written whole. Input comes as keys: of a terminal with a screen reader
-/// at once, of others when a line ends.
+/// A line of the frame that has changed is written whole. Input is received as keys: from a terminal with a screen
+/// reader at once, from others at the end of each line.
 @MainActor public final class LineDisplay: Display {
-    /// Columns and rows; 80 by 24 where the terminal does not say.
+    /// The number of columns and rows; 80 by 24 if the terminal does not report them.
     public var size: Size { session.size }
-    /// The times that the rest of input is waited for; they can be changed at any time.
+    /// The times to wait for the rest of input; they can be changed at any time.
     public var timing: InputTiming {
         get { session.timing }
         set { session.timing = newValue }
     }
-    /// Lines without colours and pointer.
+    /// The abilities of the display: lines, without colours and pointer.
     public let abilities: DisplayAbilities
 
     /// Whether keys come one by one; else the terminal edits lines.
@@ -62,10 +62,10 @@ internal import RunLoops
         session.connection?.handleEnd = { [weak self] in self?.inputHasEnded() }
     }
 
-    /// Reads and writes no more; a second call does nothing.
+    /// Stops reading and writing; a second call does nothing.
     public func close() { session.close() }
 
-    /// Gives the terminal back and stops the process, with the others of its job, until the user lets it go on.
+    /// Gives the terminal back and stops the processes of the job until the user continues them.
     public func suspend() { session.suspend() }
 
     /// Takes the terminal again.
@@ -79,8 +79,8 @@ internal import RunLoops
 
     // MARK: Frames
 
-    /// Writes the lines that have changed, and the line that the cursor has come to; `busy` while an earlier write is
-    /// under way.
+    /// Writes the lines that have changed, and the line to which the cursor has moved; returns `busy` while an earlier
+    /// write is under way.
     public func present(_ frame: Frame) -> Presentation {
         session.present {
             let lines = lines(of: frame)
@@ -90,7 +90,8 @@ internal import RunLoops
         }
     }
 
-    /// The lines that have changed, and the line that the cursor has come to: a marked row, a control with the focus.
+    /// Returns the lines that have changed, and the line to which the cursor has moved: a marked row, or a control with
+    /// the focus.
     func lines(of frame: Frame) -> String {
         let old = shown.map { old in (0..<old.cells.height).map { old.cells.text(row: $0) } } ?? []
         let cursorRow = frame.cursor?.y == shown?.cursor?.y ? nil : frame.cursor.map { Int($0.y) }

@@ -4,54 +4,56 @@
 internal import LoopUI
 internal import RunLoops
 
-/// What the displays on a terminal have in common: the way to the device, its size, one frame at a time, signals, and
-/// the stops of the process.
+/// The common part of the displays on a terminal: the connection to the device, its size, one frame at a time, signals,
+/// and stops of the process.
 @MainActor final class Session {
-    /// More than any screen has; a terminal can say that it has 65,535 columns and as many rows, and a frame of them all
-    /// would take gigabytes.
+    /// The largest size in columns and rows, which no screen exceeds; a terminal can report 65,535 columns and as many
+    /// rows, and a frame of this size would take gigabytes.
     static let largest = Size(1000, 400)
 
-    /// Columns and rows; 80 by 24 where the terminal does not say.
+    /// The number of columns and rows; 80 by 24 if the terminal does not report them.
     private(set) var size = Size(80, 24)
-    /// The way to the device, from `open` to `close()`.
+    /// The connection to the device, from `open` to `close()`.
     private(set) var connection: Connection?
     private(set) var isSuspended = false
     private(set) var queue: InputQueue?
     private var signals: Signals?
     private var hasRefused = false
 
-    /// Why the device is taken.
+    /// The reason for taking the device.
     enum Taking {
-        /// When the display is opened, and after a stop before which the device was given back.
+        /// The display is opened, or the process continues after a stop before which the device was given back.
         case anew
-        /// After another program has had it, whose settings are not those to restore.
+        /// Another program has had the device; its settings are not the ones to restore at the end.
         case afterRelease
-        /// After a stop before which it was not given back: what the device keeps for the program, it has already.
+        /// The process continues after a stop before which the device was not given back, so that the device still
+        /// keeps the program's modes.
         case again
     }
 
-    /// Takes the device.
+    /// Called to take the device.
     var take: (Connection, Taking) throws -> Void = { _, _ in }
-    /// Undoes it.
+    /// Called to give the device back.
     var giveBack: () -> Void = {}
-    /// Called when the device may show something else than was written last.
+    /// Called when the device may no longer show the last frame.
     var forget: () -> Void = {}
-    /// Whether letters have another size than at the last call: then the device shows the same cells otherwise.
+    /// Returns whether the size of letters has changed since the last call, so that the device shows the same cells
+    /// differently.
     var lettersChanged: () -> Bool = { false }
     /// Called when everything has been written.
     var whenWritten: () -> Void = {}
-    /// The times that the rest of input is waited for.
+    /// The times to wait for the rest of input.
     var timing = InputTiming() { didSet { connection?.timing = timing } }
-    /// Whether the next suspension gives the device to other programs, and does not stop this one.
+    /// Whether the next suspension releases the device to other programs instead of stopping this one.
     private var isReleasing = false
     /// Whether other programs have the device.
     private var isReleased = false
-    /// Called when the device is taken again, or is closed.
+    /// The closures to call when the device is taken again, or is closed.
     private var whenTaken: [() -> Void] = []
 
-    /// Begins to read, to write and to take signals; owns both descriptors from now on.
+    /// Begins to read, to write and to receive signals; owns both descriptors from now on.
     ///
-    /// - Throws: what the system refuses.
+    /// - Throws: The error of a system call that has failed, or of ``take``.
     func open(input: CInt, output: CInt, _ queue: InputQueue) throws {
         let connection = try Connection(input: input, output: output, queue: queue)
         connection.handleWritten = { [weak self] in self?.hasWritten() }
@@ -76,7 +78,7 @@ internal import RunLoops
 
     // MARK: Frames
 
-    /// Writes a frame by one call; `busy` while an earlier one is under way.
+    /// Writes a frame by one call; returns `busy` while an earlier write is under way.
     func present(_ bytes: () -> [UInt8]) -> Presentation {
         guard let connection, !isSuspended else { return .taken }
         if connection.isBusy {
@@ -101,7 +103,7 @@ internal import RunLoops
         if takeSize(new) { queue?.push(.resized(size)) }
     }
 
-    /// Whether the size, or the letters' size, is another one than before.
+    /// Sets the size; returns whether the size or the letters' size has changed.
     @discardableResult
     func takeSize(_ new: Size) -> Bool {
         let new = Size(min(new.width, Self.largest.width), min(new.height, Self.largest.height))
@@ -114,9 +116,9 @@ internal import RunLoops
 
     // MARK: Stopping
 
-    /// Gives the device back and stops the process, with the others of its job, until the user lets it go on.
+    /// Gives the device back and stops the processes of the job until the user continues them.
     ///
-    /// While it is released to other programs, the process is not stopped.
+    /// If the device is being released to other programs, the process is not stopped.
     func suspend() {
         guard let connection, !isSuspended else { return }
         isSuspended = true
@@ -145,7 +147,8 @@ internal import RunLoops
         hasTaken()
     }
 
-    /// The process goes on after a stop that it was not asked about: somebody else has had the terminal meanwhile.
+    /// Takes the device again when the process continues after a stop without ``suspend()``, in which another program
+    /// may have used the terminal.
     private func goOn() { if !isSuspended { takeAgain(.again) } }
 
     private func takeAgain(_ reason: Taking) {
@@ -161,11 +164,11 @@ internal import RunLoops
 
     // MARK: Other programs
 
-    /// Leaves the device to other programs while a body runs.
+    /// Releases the device to other programs while a closure runs.
     ///
     /// - Parameters:
     ///   - suspendApplication: Suspends the application, which suspends the display.
-    ///   - body: What runs the other programs. Bodies that run at the same time have the device together.
+    ///   - body: Runs the other programs. Closures that run at the same time share the device.
     func release<Result>(
         suspendApplication: () -> Void, while body: @MainActor () async throws -> Result
     ) async rethrows -> Result {
@@ -190,7 +193,7 @@ internal import RunLoops
         return result
     }
 
-    /// Takes the device again when the last body has ended.
+    /// Takes the device again when the last closure has ended.
     private func endRelease(_ isDirect: Bool) async {
         releases -= 1
         guard isReleased, releases == 0 else { return }
@@ -204,7 +207,7 @@ internal import RunLoops
         }
     }
 
-    /// How many bodies have the device.
+    /// The number of closures that have the device.
     private var releases = 0
 
     private func hasTaken() {

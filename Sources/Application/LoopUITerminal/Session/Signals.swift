@@ -12,16 +12,16 @@ internal import RunLoopsEvents
     private let queue: InputQueue
     private let goOn: () -> Void
     private var sources: [SignalSource] = []
-    /// Whether another program has the terminal, and so gets the signals of keys.
+    /// Whether another program has the terminal, and therefore receives the signals of keys.
     private var isReleased = false
-    /// The signals by which a shell stops a job and lets it go on.
+    /// The sources of the signals with which a shell stops a job and continues it.
     private var jobSources: [SignalSource] = []
 
     /// - Parameters:
-    ///   - queue: Gets requests to end and to stop.
+    ///   - queue: Receives requests to end and to stop.
     ///   - resize: Called when the terminal may have another size.
-    ///   - goOn: Called after somebody else has stopped the process.
-    /// - Throws: what the system refuses.
+    ///   - goOn: Called when the process continues after another process has stopped it.
+    /// - Throws: The error of a system call that has failed.
     init(
         _ queue: InputQueue, resize: @escaping () -> Void, goOn: @escaping () -> Void
     ) throws(RunLoop.SystemCallError) {
@@ -55,10 +55,10 @@ internal import RunLoopsEvents
         return source
     }
 
-    /// Stops the process and the others of its job, as Ctrl-Z does where nobody catches it; returns when it goes on.
+    /// Stops the processes of the job, as Ctrl-Z does by default; returns when the process continues.
     ///
-    /// It goes on at once where no shell could let it go on: the kernel ignores SIGTSTP there, and would not ignore
-    /// SIGSTOP.
+    /// The call returns at once if no shell could continue the process: the kernel then ignores SIGTSTP, and would not
+    /// ignore SIGSTOP.
     func stop() {
         for source in jobSources { source.invalidate() }
         // The signal has its own effect now, and has had it when the call returns: the main thread is the one that gets
@@ -70,7 +70,7 @@ internal import RunLoopsEvents
 
     /// Leaves the signals of keys to another program on the terminal.
     ///
-    /// Ctrl-Z stops both, so that the shell has the terminal; `fg` lets both go on.
+    /// Ctrl-Z stops both programs, so that the shell has the terminal; `fg` continues both.
     func release() {
         isReleased = true
         for source in jobSources { source.invalidate() }
@@ -83,7 +83,7 @@ internal import RunLoopsEvents
         try? takeJobSignals()
     }
 
-    /// The signals have their earlier effects again.
+    /// Gives the signals their earlier effects again.
     func invalidate() {
         for source in sources + jobSources { source.invalidate() }
         (sources, jobSources) = ([], [])

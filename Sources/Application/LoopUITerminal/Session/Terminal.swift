@@ -7,21 +7,23 @@ internal import RunLoops
 /// A terminal as a display: the alternate screen, keys, mouse, focus and pasted text.
 ///
 /// It opens the terminal device itself, so that the shell's descriptors stay as they are. A frame is written by one
-/// call, as the difference to the frame before; while the terminal has not taken all of it, later frames are dropped.
-/// What the terminal can do is asked for and not waited for: until it has answered, the environment counts.
+/// call, as the difference to the previous frame; while the terminal has not taken all of it, later frames are dropped.
+/// The display asks for the terminal's abilities without waiting for the answer: until then, the environment variables
+/// decide.
 ///
-/// What is copied comes onto the clipboard of the terminal's user too, on another machine if need be, unless the terminal
-/// is set to refuse that. The clipboard is never read: its text comes when the user pastes.
+/// Copied text is also put on the clipboard of the terminal's user, even if the user is on another machine, unless the
+/// terminal is set to refuse it. The clipboard is never read: its text is received when the user pastes.
 ///
-/// Whatever ends the program, the terminal is as before: a call, a signal, a trap. Only `SIGKILL` cannot be answered.
-/// What the program prints meanwhile, and the message of a trap, is shown when the terminal is given back: the last 16 KB.
+/// The terminal is restored when the program ends, by a call, a signal or a trap. Only `SIGKILL` cannot be handled.
+/// Text that the program has printed meanwhile, and the message of a trap, are shown when the terminal is given back:
+/// the last 16 KB.
 @MainActor public final class Terminal: Display {
-    /// Columns and rows; 80 by 24 where the terminal does not say.
+    /// The number of columns and rows; 80 by 24 if the terminal does not report them.
     public var size: Size { session.size }
-    /// What the terminal can do; better known once it has answered.
+    /// The abilities of the terminal: from the environment at first, corrected when the terminal has answered.
     public private(set) var abilities: DisplayAbilities
 
-    /// The times that the rest of input, and the answers of the terminal, are waited for; they can be changed at any time.
+    /// The times to wait for the rest of input and for the terminal's answers; they can be changed at any time.
     public var timing: InputTiming {
         get { session.timing }
         set {
@@ -32,7 +34,7 @@ internal import RunLoops
 
     private let descriptor: CInt?
     private let pictureWriter: (any PictureWriter)?
-    /// How pictures are shown, once the terminal has said it.
+    /// The way in which the terminal shows pictures; nil before it has answered, or if it shows none.
     private var pictureAbility: PictureAbility?
     private let environment: Environment
     private var encoder = Encoder()
@@ -40,14 +42,15 @@ internal import RunLoops
     private var interview = Interview()
     private var opened: ContinuousClock.Instant?
     let session = Session()
-    /// What was copied and is not written yet; the last counts.
+    /// The last copied text that is not written yet.
     private var copied: String?
 
-    /// A terminal, which is taken when the application launches.
+    /// A display on a terminal, which is taken when the application launches.
     ///
     /// - Parameters:
-    ///   - descriptor: The terminal on this descriptor; the terminal of the process if `nil`.
-    ///   - pictures: Shows pictures with their own pixels where the terminal can; without it they are half blocks.
+    ///   - descriptor: A descriptor that is open on the terminal; `nil` for the terminal of the process.
+    ///   - pictures: Shows pictures with their own pixels where the terminal can; if it is nil, pictures are drawn as
+    ///     half blocks.
     public convenience init(descriptor: CInt? = nil, pictures: (any PictureWriter)? = nil) {
         self.init(descriptor: descriptor, pictures: pictures, environment: .process)
     }
@@ -62,9 +65,9 @@ internal import RunLoops
         session.timing = environment.timing
     }
 
-    /// Takes the terminal: raw mode, alternate screen.
+    /// Takes the terminal: sets raw mode and shows the alternate screen.
     ///
-    /// - Throws: `RunLoop.SystemCallError` if there is no terminal, or the system refuses it.
+    /// - Throws: `RunLoop.SystemCallError` if there is no terminal, or if a system call fails.
     public func open(_ input: InputQueue) throws {
         let number = try Device.openTerminal(descriptor)
         let output = try Device.duplicate(number)
@@ -84,7 +87,7 @@ internal import RunLoops
         Pasteboard.general.changeHandler = { [weak self] in self?.copy($0) }
     }
 
-    /// SIGHUP: what a program gets whose terminal goes.
+    /// The number of SIGHUP, which a program receives when its terminal is closed.
     private static let hangUp: CInt = 1
 
     /// Gives the terminal back; a second call does nothing.
@@ -100,7 +103,8 @@ internal import RunLoops
         connection.write(reason == .again ? modes.enteringAgain : modes.entering)
     }
 
-    /// Until when the terminal may be answering; `nil` when it has answered, or was given back since it was asked.
+    /// The end of the time in which the terminal may answer; `nil` if it has answered, or was given back since it was
+    /// asked.
     private var answersUntil: ContinuousClock.Instant? {
         interview.isOver ? nil : opened.map { $0 + timing.answerTimeout }
     }
@@ -120,7 +124,7 @@ internal import RunLoops
         Device.giveBack()
     }
 
-    /// Writes what has changed, by one call; `busy` while an earlier write is under way.
+    /// Writes the changes since the last frame by one call; returns `busy` while an earlier write is under way.
     public func present(_ frame: Frame) -> Presentation {
         session.present { encoder.encode(frame, pictures: pictures(of: frame)) }
     }
@@ -130,7 +134,7 @@ internal import RunLoops
         return pictureWriter.bytes(for: frame, since: encoder.shown(before: frame), by: pictureAbility)
     }
 
-    /// Gives the terminal back and stops the process, with the others of its job, until the user lets it go on.
+    /// Gives the terminal back and stops the processes of the job until the user continues them.
     public func suspend() { session.suspend() }
 
     /// Takes the terminal again; the next frame is written whole.
@@ -143,10 +147,10 @@ internal import RunLoops
         writeCopied()
     }
 
-    /// Puts what was copied onto the user's clipboard.
+    /// Puts the copied text on the user's clipboard.
     ///
-    /// Nobody answers whether that is allowed. A terminal that has answered the other questions reads strings, and drops
-    /// this one if it is set to; the console of Linux would show it.
+    /// No terminal answers whether it allows this. A terminal that has answered the other questions reads control
+    /// strings, and drops this one if it is set to; the console of Linux would show the string.
     private func writeCopied() {
         guard let text = copied, interview.isOver, !modes.isConsole, !session.isSuspended,
             let connection = session.connection, !connection.isBusy
@@ -181,7 +185,8 @@ internal import RunLoops
         }
     }
 
-    /// How pictures are shown now, and whether otherwise than before: the user may have made the letters larger.
+    /// Determines how pictures are shown now; returns whether this has changed, such as after the user has made the
+    /// letters larger.
     @discardableResult
     private func askPictures() -> Bool {
         guard let connection = session.connection, pictureWriter != nil, interview.isOver, abilities.colors != .none

@@ -10,10 +10,11 @@ package import OracleScenarios
 @preconcurrency import CoreFoundation
 #endif
 
-/// The real `CFRunLoop` of the toolchain's Foundation; in OracleNames this library's loop under the same names.
+/// An engine on the real `CFRunLoop` of the toolchain's Foundation; in OracleNames, on this library's loop under the
+/// same names.
 ///
-/// Every item has a handle that its C callbacks get as `info`; the engine keeps the handles for as long as it lives, so
-/// that an item invalidated inside its own callback does not free what is still being called.
+/// Every item has a handle that its C callbacks receive as `info`. The engine keeps the handles as long as it exists,
+/// so that an item that is invalidated inside its own callback does not free the handle while it is in use.
 ///
 /// SAFETY: the arrays are filled by `makeItems` before another thread exists and not changed afterwards; CFRunLoop's
 /// own calls are safe from any thread.
@@ -90,9 +91,10 @@ package class CoreFoundationEngine: Engine, @unchecked Sendable {
         isFinished = true
     }
 
-    /// Wakes the loop before it sleeps in a mode that has lost its last item since the turn began: Specification 9.18.
+    /// Adds observers that wake the loop before it sleeps in a mode that has lost its last item since the turn began:
+    /// Specification 9.18.
     ///
-    /// Only in a mode that exists: an observer would make the mode.
+    /// Does nothing for a mode that does not exist yet, since adding an observer would make the mode.
     private func guardSleeps(_ mode: Int) {
         let name = modes[mode]
         guard !isFinished, guards[mode] == nil, let all = CFRunLoopCopyAllModes(loop),
@@ -115,7 +117,8 @@ package class CoreFoundationEngine: Engine, @unchecked Sendable {
 
     private func hasLostItems() -> Bool { runs.last.map { $0.heldItem && holdsNothing($0.mode) } ?? false }
 
-    /// Wakes the loop if the other thread has removed a descriptor source that was the last item: ours looks again then.
+    /// Wakes the loop if the other thread has removed a descriptor source that was the last item, because this
+    /// package's loop checks its mode again in this case.
     private func hasRemoved(_ item: ItemName) {
         if case .descriptor = item, isWaiting, hasLostItems() { CFRunLoopWakeUp(loop) }
     }

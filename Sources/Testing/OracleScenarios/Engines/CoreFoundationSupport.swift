@@ -25,7 +25,7 @@ final class CoreFoundationHandle {
     }
 }
 
-/// The pieces of Core Foundation that its headers do not show, or not as Swift would like them.
+/// The parts of Core Foundation that its headers do not declare, or not in a form that Swift can use directly.
 enum CoreFoundationText {
     static let engineName = "CFRunLoop"
     static let utf8 = CFStringBuiltInEncodings.UTF8.rawValue
@@ -58,10 +58,10 @@ enum CoreFoundationText {
     }
 }
 
-/// What the main loop needs once a process.
+/// The preparation that the main loop needs once per process.
 enum CoreFoundationMainThread {
-    /// A timer in the default mode that never comes: without it the mode's timer descriptor stays armed for the last
-    /// date of one scenario and makes an empty turn in the next.
+    /// Adds a timer to the default mode that never fires: without it, the mode's timer descriptor stays armed for the
+    /// last date of one scenario and causes an empty turn in the next.
     static let prepare: Void = {
         let decades = CFAbsoluteTimeGetCurrent() + 1e9
         let timer = CFRunLoopTimerCreate(nil, decades, 0, 0, 0, { _, _ in }, nil)

@@ -16,26 +16,28 @@ package enum Callout: Hashable, Sendable {
 /// The runner of the scenario: an engine reports every callout to it.
 package protocol CalloutReceiver: AnyObject, Sendable {
     func receive(_ callout: Callout)
-    /// Whether an item of the main queue is being called; asked by the loop's thread.
+    /// Whether an item of the main queue is being called; read by the loop's thread.
     var isInQueueItem: Bool { get }
 }
 
-/// When a timer fires, seen from the scenario: `nil` in the protocol stands for no timer at all.
+/// The fire date of a timer in the terms of the scenario; the protocol uses `nil` if there is no timer.
 package enum SeenDate: Hashable, Sendable {
-    /// Now or before. Past dates are clamped by one engine when they are set and by the other when they are used, so
-    /// that how far in the past they are is not compared.
+    /// Now or earlier. One engine clamps past dates when they are set and the other when they are used, so how far they
+    /// are in the past is not compared.
     case due
     case slot(Int)
-    /// Seconds after the hour.
+    /// A number of seconds more than an hour after the scenario's beginning.
     case far(Int)
-    /// The timer that never comes, of scenarios with sentinels.
+    /// The date of a sentinel, the timer of ``Scenario/hasSentinels`` that never fires.
     case sentinel
 }
 
-/// A run loop that a scenario can be run on: the real one, ours, or a faulty one to test the comparison itself.
+/// A run loop on which a scenario can be run: the real one, this package's, or a faulty one to test the comparison
+/// itself.
 ///
-/// One object serves one run of one scenario, on the thread that made it. `makeItems` comes first and `finish` last,
-/// both on that thread. The calls under "any thread" may come from the other thread while the loop's thread sleeps.
+/// One object is for one run of one scenario, on the thread that made the object. `makeItems` is called first and
+/// `finish` last, both on this thread. The methods under "any thread" may also be called by the other thread while the
+/// loop's thread sleeps.
 package protocol Engine: AnyObject, Sendable {
     static var name: String { get }
     init(_ scenario: Scenario, _ names: ModeNames, _ receiver: any CalloutReceiver)
@@ -68,8 +70,8 @@ package protocol Engine: AnyObject, Sendable {
 
 /// The raw mode strings of one run of a scenario.
 ///
-/// The main loop never forgets a mode, and a mode's epoll descriptor remembers in which order things became ready, so
-/// that each run has names of its own.
+/// Each run has names of its own, because the main loop never forgets a mode, and a mode's epoll descriptor keeps the
+/// order in which descriptors became ready.
 package struct ModeNames: Sendable {
     package let all: [String]
 
@@ -91,12 +93,13 @@ package struct ModeNames: Sendable {
     }
 }
 
-/// Nanoseconds, and what they mean to a scenario.
+/// Conversions between nanoseconds and the dates of a scenario.
 package enum Dates {
     package static let far: Int64 = 3_600_000_000_000
     package static let sentinel: Int64 = 3 * far
 
-    /// Nanoseconds from the scenario's beginning to `date`; `now` is how long ago that was.
+    /// Returns the nanoseconds from the scenario's beginning to `date`; `now` is the nanoseconds from the beginning to
+    /// the present.
     package static func offset(_ date: FireDate, now: Int64) -> Int64 {
         switch date {
         case .past(let milliseconds): now - Int64(milliseconds) * 1_000_000
@@ -106,7 +109,8 @@ package enum Dates {
         }
     }
 
-    /// What a date that is `offset` after the scenario's beginning means; `now` is how long ago that was.
+    /// Returns the scenario's term for a date that is `offset` nanoseconds after the scenario's beginning; `now` is the
+    /// nanoseconds from the beginning to the present.
     package static func seen(_ offset: Int64, now: Int64) -> SeenDate {
         if offset <= now { return .due }
         if offset > 2 * far { return .sentinel }

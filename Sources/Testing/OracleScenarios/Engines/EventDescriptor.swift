@@ -3,7 +3,7 @@
 
 internal import Glibc
 
-/// An eventfd, the one kind of descriptor that both loops take as a descriptor source.
+/// An eventfd, the only kind of descriptor that both loops accept for a descriptor source.
 ///
 /// Swift's Glibc module leaves `<sys/eventfd.h>` out, so that the function is looked up by name.
 package final class EventDescriptor: Sendable {

@@ -3,7 +3,7 @@
 
 internal import RunLoops
 
-/// Our own run loop.
+/// An engine on this package's run loop.
 ///
 /// SAFETY: as for `CoreFoundationEngine`: everything is made by `makeItems`, before another thread exists; the
 /// library's own calls are safe from any thread.
@@ -204,7 +204,7 @@ extension RunLoopsEngine {
     }
 }
 
-/// What the main loop needs once a process; the real one needs it more, and both get the same.
+/// The preparation that the main loop needs once per process; the real loop needs it more, and both loops get the same.
 enum RunLoopsMainThread {
     static let prepare: Void = {
         let timer = RunLoop.Timer.sendable(.at(RunLoop.Instant.now.advanced(by: .seconds(1_000_000_000)))) { _ in }

@@ -3,9 +3,11 @@
 
 internal import RunLoops
 
-/// What a loop serves first in one run of a scenario, each time that it finds several kinds of items ready.
+/// The kinds of items that a loop calls first in one run of a scenario, one choice for each time that several kinds are
+/// ready.
 package final class Choices: Sendable {
-    /// The choices that were made: an index among the kinds, in the order in which they became ready.
+    /// The choices that were made: each is an index into the ready kinds, which are in the order in which they became
+    /// ready.
     private struct Made {
         var indexes: [Int] = []
         var counts: [Int] = []
@@ -14,10 +16,10 @@ package final class Choices: Sendable {
     private let planned: [Int]
     private let made = Guarded(Made())
 
-    /// Chooses these first, and afterwards what has been ready longest.
+    /// Choices that begin with the planned ones; after them, the kind that has been ready longest is chosen.
     package init(_ planned: [Int] = []) { self.planned = planned }
 
-    /// The next choice among `count` kinds.
+    /// Makes the next choice among `count` kinds, and returns its index.
     package func choose(_ count: Int) -> Int {
         made.withLock { made in
             let step = made.indexes.count
@@ -28,7 +30,8 @@ package final class Choices: Sendable {
         }
     }
 
-    /// The plans that differ from the choices made in one later choice.
+    /// The plans that repeat the choices that were made up to a choice after the planned ones, and then make this one
+    /// differently.
     package var alternatives: [[Int]] {
         made.withLock { made in
             made.counts.indices.dropFirst(planned.count).flatMap { step in

@@ -4,9 +4,10 @@
 /// The result of running one scenario on both loops.
 package enum Verdict: Sendable {
     case same
-    /// The first traces differed, later ones agreed: a race with the clock, not a difference.
+    /// The first traces were different and later ones equal: a race with the clock, not a difference of the loops.
     case settled(reruns: Int)
-    /// Our loop has the same trace if it serves something else first of what is ready together: Specification 9.19.
+    /// This package's loop has the same trace if it calls items that are ready together in another order: Specification
+    /// 9.19.
     case reordered
     case different(Difference)
 }
@@ -18,13 +19,13 @@ package struct Difference: Sendable {
     package var ours: [String]
 }
 
-/// Runs scenarios on two loops and compares what they did.
+/// Runs scenarios on two loops and compares the traces.
 package struct Comparison: Sendable {
     private let reference: any Engine.Type
     private let subject: any Engine.Type
     /// How often both are run again before a difference counts.
     private let reruns: Int
-    /// How many times as often where the scenario waits for dates: it has many ways to go on a busy machine.
+    /// The factor of `reruns` for a scenario that waits for dates, because on a busy machine it can run in many ways.
     private static let patience = 6
 
     package init(
@@ -36,7 +37,7 @@ package struct Comparison: Sendable {
         self.reruns = reruns
     }
 
-    /// The trace of `scenario` on the reference, and on the loop that is compared with it.
+    /// Returns the trace of `scenario` on the reference loop, and the trace on the loop that is compared with it.
     package func traces(_ scenario: Scenario) -> (real: [String], ours: [String]) {
         (Self.trace(scenario, on: reference), Self.trace(scenario, on: subject))
     }
@@ -59,7 +60,8 @@ package struct Comparison: Sendable {
         return .different(Difference(scenario: scenario, real: first.real, ours: first.ours))
     }
 
-    /// Whether our loop has a trace of the real one if it serves something else first where several kinds are ready.
+    /// Whether this package's loop has a trace of the real loop if it makes other choices when several kinds of items
+    /// are ready.
     private func isReordered(_ scenario: Scenario, _ real: Set<[String]>, _ ours: Set<[String]>) -> Bool {
         // A subject that does something else than our loop is wrong, whatever goes first.
         guard ours.contains(Self.trace(scenario, on: RunLoopsEngine.self)) else { return false }
@@ -77,7 +79,7 @@ package struct Comparison: Sendable {
         return false
     }
 
-    /// For how long ways to choose what goes first are tried, those with the fewest changes first.
+    /// How long other choices are tried, in nanoseconds; choices with the fewest changes are tried first.
     private static let maxSearch: Int64 = 1_000_000_000
 
     private static func trace(_ scenario: Scenario, on kind: any Engine.Type) -> [String] {

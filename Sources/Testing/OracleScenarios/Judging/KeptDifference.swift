@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// The differences between the loops that are kept on purpose, and what the oracle does about each.
+/// A difference between the loops that is kept on purpose, and the way in which the oracle avoids it.
 ///
-/// This is the one place where they are listed; the generator and the interpreter refer to it where they keep a
-/// scenario away from one.
+/// Only this type lists the differences; the generator and the interpreter refer to it where they avoid one in a
+/// scenario.
 package struct KeptDifference: Sendable {
     /// The rules that say what differs, and why it is kept.
     package let rules: String

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Takes away what a difference does not need.
+/// Reduces a scenario to the parts without which the loops would not differ.
 ///
-/// Chunks of actions, from halves to single ones, are left out while the loops still differ; then parts of the frame.
-/// What remains is what somebody has to understand.
+/// Leaves out parts of the actions, from halves to single actions, as long as the loops still differ, and then
+/// simplifies the items. The remaining scenario is the one that a person has to understand.
 package struct Shrinker {
     private let comparison: Comparison
     /// How many candidates may still be run.
@@ -76,7 +76,7 @@ package struct Shrinker {
 }
 
 extension Scenario {
-    /// The scenario without the actions at these places, counted as `allActions` counts.
+    /// Returns the scenario without the actions at these indices of `allActions`.
     func without(actions range: Range<Int>) -> Scenario {
         var copy = self
         var next = 0

@@ -4,7 +4,7 @@
 internal import Dispatch
 internal import RunLoops
 
-/// Runs one scenario on one engine and writes down what happens.
+/// Runs one scenario on one engine and records a trace.
 ///
 /// SAFETY: `shared` is behind its lock. The rest belongs to the loop's thread; the other thread acts only while that
 /// one sleeps in the kernel, and what it does goes through `shared` and the engine alone.
@@ -12,10 +12,10 @@ package final class Interpreter: CalloutReceiver, ScenarioHost, @unchecked Senda
     /// The state that both threads read and write.
     struct Shared {
         var trace: [String] = []
-        /// Schedule and cancel callouts of one call: the real loop announces several modes in the order of a hash
-        /// table, so they are sorted when the call is over.
+        /// The schedule and cancel callouts of the call under way; they are sorted at its end, since the real loop
+        /// reports several modes in the order of a hash table.
         var held: [String]?
-        /// Goes up with everything that is done; two equal readings mean that nothing was.
+        /// The number of steps so far; if two readings are equal, no step was made in between.
         var progress = 0
         /// The limits of the runs in progress, outermost first.
         var limits: [RunLimit] = []
@@ -23,23 +23,25 @@ package final class Interpreter: CalloutReceiver, ScenarioHost, @unchecked Senda
         var afterWaiting = 0
         /// The timers that are being called, and the mode they fire in.
         var firing: [(timer: Int, mode: String?)] = []
-        /// The timers that an afterWaiting observer has given a date, until they have been called.
+        /// The timers whose dates an afterWaiting observer has set, until they have been called.
         var armedAgain: Set<Int> = []
         var isOver = false
     }
 
     let scenario: Scenario
     let shared = Guarded(Shared())
-    /// `nil` again when the run is over: the engine's callbacks hold the interpreter.
+    /// The engine; set to `nil` when the run is over, because the engine's callbacks keep the interpreter.
     var engine: (any Engine)!
     private let names: ModeNames
     private let began = monotonicNanoseconds()
     private let timers = TimerBarrier()
-    /// Timers that have set their own date in the callout that is under way, and whether one has returned since: the
-    /// real one arms the date only then, too late for the barrier behind the setting.
+    /// The timers that have set their own date in the callout under way.
+    ///
+    /// The real loop arms such a date only when the callout returns, too late for the barrier after the setting.
+    /// `hasMovedItself` is whether a callout of such a timer has returned since.
     private var movesItself: Set<Int> = []
     private var hasMovedItself = false
-    /// Whether a mode is being marked as common, and the sources that signal themselves when the call is over.
+    /// Whether a mode is being marked as common; `toSignal` has the sources to signal when the call is over.
     private var isMarking = false
     private var toSignal: Set<Int> = []
     private var calls: [ScriptName: Int] = [:]
@@ -61,8 +63,9 @@ package final class Interpreter: CalloutReceiver, ScenarioHost, @unchecked Senda
         names = ModeNames(scenario)
     }
 
-    /// Runs `scenario` on the calling thread, which must be a fresh one, or the main thread for a scenario of the main
-    /// thread, and returns the trace.
+    /// Runs `scenario` on the calling thread and returns the trace.
+    ///
+    /// The thread must be a fresh one, or the main thread for a scenario of the main thread.
     package static func trace(_ scenario: Scenario, on kind: any Engine.Type) -> [String] {
         let interpreter = Interpreter(scenario)
         return interpreter.run(kind)
@@ -98,7 +101,8 @@ package final class Interpreter: CalloutReceiver, ScenarioHost, @unchecked Senda
 
     private var isOver: Bool { shared.withLock { $0.isOver } }
 
-    /// The barrier serves one thread, and the other one has nothing to wait for: the loop sleeps.
+    /// Performs actions; on the other thread without waiting for the timer barrier, which is for one thread only and
+    /// not needed while the loop sleeps.
     func perform(_ actions: [Action], onOtherThread: Bool = false) {
         for action in actions { perform(action, settling: !onOtherThread) }
     }
@@ -171,7 +175,7 @@ extension Interpreter {
         queueItems -= 1
     }
 
-    /// Does what the script says for this call of it.
+    /// Performs the actions of a script for the present call of its item.
     private func follow(_ name: ScriptName, _ script: Script) {
         guard !isOver else { return }
         callouts += 1
@@ -208,7 +212,7 @@ extension Interpreter {
         }
     }
 
-    /// The main loop lives on: blocks and closures not called yet, and wake-ups, would show in the next scenario.
+    /// Removes blocks, closures and wake-ups from the main loop, which would show in the next scenario.
     private func leaveNothingBehind() {
         for mode in 0..<scenario.modeCount { _ = engine.run(.mode(mode), .zero, returnAfterSourceHandled: false) }
         for _ in 0..<1_000 where queued.withLock({ $0 }) > 0 {
@@ -287,8 +291,8 @@ extension Interpreter {
         write("} \(ProgramText.result(result))")
     }
 
-    /// Whether a timer of `mode` is being called in another mode: that mode's timer descriptor has gone off for it in
-    /// the real one, and a run would make an empty turn.
+    /// Whether a timer of `mode` is being called in another mode: in the real loop the timer descriptor of `mode` has
+    /// fired for this timer, and a run would make an empty turn.
     ///
     /// See `KeptDifference`.
     private func isServedElsewhere(_ mode: ModeName) -> Bool {
@@ -298,8 +302,8 @@ extension Interpreter {
         }
     }
 
-    /// Whether a timer is being called that an afterWaiting observer has given a date: the timer descriptor of its mode
-    /// has gone off once more for it in the real one, and a run would make an empty turn.
+    /// Whether a timer is being called whose date an afterWaiting observer has set: in the real loop the timer
+    /// descriptor of its mode has fired once more for it, and a run would make an empty turn.
     ///
     /// See `KeptDifference`.
     private var isArmedForNothing: Bool {
@@ -337,9 +341,11 @@ extension Interpreter {
         }
     }
 
-    /// The real one reads the descriptor that woke it before the afterWaiting observers, ours after them.
+    /// Whether the action would show that the real loop reads the descriptor that has woken it before the afterWaiting
+    /// observers, and this package's loop after them.
     ///
-    /// A run nested there, or what is done there to a descriptor source, would tell. See `KeptDifference`.
+    /// Such actions are nested runs and changes of descriptor sources inside afterWaiting observers. See
+    /// `KeptDifference`.
     private func isInvisibleToOurs(_ action: Action) -> Bool {
         guard shared.withLock({ $0.afterWaiting }) > 0 else { return false }
         if case .run = action {

@@ -3,26 +3,28 @@
 
 internal import Glibc
 
-/// The runner of a scenario, as the other thread knows it.
+/// The runner of a scenario, as far as the other thread uses it.
 protocol ScenarioHost: AnyObject, Sendable {
     var scenario: Scenario { get }
     var engine: (any Engine)! { get }
-    /// How far the scenario is: two equal readings of `progress` mean that nothing was done; and the limits of the runs
-    /// in progress, outermost first.
+    /// The number of steps of the scenario so far, the limits of the runs in progress, outermost first, and whether the
+    /// scenario is over.
+    ///
+    /// If two readings of `progress` are equal, no step was made in between.
     var standing: (progress: Int, limits: [RunLimit], isOver: Bool) { get }
     func write(_ line: @autoclosure () -> String)
     func perform(_ actions: [Action], onOtherThread: Bool)
 }
 
-/// The other thread of a scenario: acts when the loop sleeps and nothing would wake it, and sees to it that all ends.
+/// The other thread of a scenario, which acts when the loop sleeps and nothing would wake it, and ends all runs.
 ///
-/// It waits for the kernel's word that the loop's thread sleeps, because whatever it did earlier would race the loop,
-/// and a race has no trace to compare.
+/// It waits until the kernel reports that the loop's thread sleeps, because an earlier action would race the loop, and
+/// traces of a race cannot be compared.
 final class OtherThread: Sendable {
     private let host: any ScenarioHost
     private let watch: SleepWatch
 
-    /// Made on the loop's thread, which `watch` watches.
+    /// The other thread of `host`; made on the loop's thread, which `watch` watches.
     init(_ host: any ScenarioHost, watching watch: SleepWatch) {
         self.host = host
         self.watch = watch
@@ -73,7 +75,7 @@ final class OtherThread: Sendable {
         }
     }
 
-    /// Stops the loop until it has ended, however often it is run again.
+    /// Stops the loop again and again until the scenario is over, however often the scenario runs the loop.
     private func breakUp() {
         while !host.standing.isOver {
             host.engine.stop()
@@ -82,12 +84,12 @@ final class OtherThread: Sendable {
         }
     }
 
-    /// Longer than any scenario takes on a machine that is busy with something else.
+    /// A time in nanoseconds that is longer than any scenario takes, even on a busy machine.
     private static let patience: Int64 = 3_000_000_000
 }
 
 extension RunLimit {
-    /// Whether it passes while the scenario runs.
+    /// Whether the limit passes while the scenario runs.
     var passes: Bool {
         if case .slots = self { true } else { false }
     }

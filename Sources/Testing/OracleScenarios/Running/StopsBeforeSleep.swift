@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// The runs in progress that were stopped while the wake-up of the stop counts: before the sleep of their turn.
+/// The runs in progress that were stopped before the sleep of their turn, when a stop also leaves a wake-up.
 ///
-/// In the real loop a run that is nested in such a turn takes that wake-up. In this package's loop the nested run
+/// In the real loop, a run that is nested in such a turn takes the wake-up. In this package's loop, the nested run
 /// leaves the wake-up to the stopped run. See `KeptDifference`.
 struct StopsBeforeSleep {
-    /// Where in a turn a callout is, as far as its kind tells.
+    /// The part of a turn in which a callout is made, as far as its kind determines it.
     enum Place {
-        /// The loop has still to sleep, or to look at what is ready.
+        /// The loop has not slept yet in this turn, and has not looked for ready items.
         case beforeSleep
         case afterSleep
     }
@@ -23,14 +23,14 @@ struct StopsBeforeSleep {
 
     mutating func runEnds() { runs.removeLast() }
 
-    /// A callout of the innermost run begins.
+    /// Records that a callout of the innermost run begins.
     mutating func calloutBegins(_ place: Place) {
         guard let last = runs.indices.last else { return }
         runs[last].place = place
         if place == .afterSleep { runs[last].isStopped = false }
     }
 
-    /// The callout in progress stops the innermost run.
+    /// Records that the callout in progress stops the innermost run.
     mutating func stop() {
         guard let last = runs.indices.last, runs[last].place == .beforeSleep else { return }
         runs[last].isStopped = true
@@ -38,7 +38,7 @@ struct StopsBeforeSleep {
 }
 
 extension Callout {
-    /// `nil` for what is called at no place of its own.
+    /// The part of a turn in which the callout is made; `nil` if it can be made in any part.
     var place: StopsBeforeSleep.Place? {
         switch self {
         case .observer(_, activity: 64), .timer, .descriptor: .afterSleep

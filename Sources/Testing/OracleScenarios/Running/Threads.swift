@@ -32,7 +32,7 @@ package struct PlainThread: ~Copyable {
     }
 }
 
-/// Runs `body` on a thread of its own and returns what it returns.
+/// Runs `body` on a new thread and returns its result.
 package func onFreshThread<Result: Sendable>(_ body: @escaping @Sendable () -> Result) -> Result {
     let box = ResultBox<Result>()
     PlainThread { box.value.withLock { $0 = body() } }.join()
@@ -43,9 +43,10 @@ private final class ResultBox<Result: Sendable>: Sendable {
     let value = Guarded<Result?>(nil)
 }
 
-/// Tells whether the thread that made it is blocked in the kernel.
+/// Reports whether the thread that made the watch is blocked in the kernel.
 ///
-/// `isWaiting` of a loop says that it is about to sleep or has just woken, too; only the kernel knows that it sleeps.
+/// `isWaiting` of a loop is also true if the loop is about to sleep or has just woken; only the kernel knows that it
+/// sleeps.
 package struct SleepWatch: Sendable {
     private let descriptor: CInt
 
@@ -72,14 +73,14 @@ package struct SleepWatch: Sendable {
     }
 }
 
-/// Nanoseconds of the monotonic clock.
+/// Returns the time of the monotonic clock, in nanoseconds.
 package func monotonicNanoseconds() -> Int64 {
     var now = timespec()
     clock_gettime(CLOCK_MONOTONIC, &now)
     return Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)
 }
 
-/// Lets `nanoseconds` go by without sleeping.
+/// Waits for a number of nanoseconds without sleeping.
 package func spin(_ nanoseconds: Int64) {
     let end = monotonicNanoseconds() + nanoseconds
     while monotonicNanoseconds() < end {}

@@ -5,9 +5,10 @@ internal import Glibc
 
 /// Waits until the kernel has delivered every timer of this processor that is due.
 ///
-/// A timer descriptor armed for a date that has passed is not readable at once: an interrupt has to come first, which
-/// takes microseconds, or hundreds of them on a busy virtual machine. A loop that polls in between sees no timer, and
-/// two runs of the same scenario differ. A descriptor of our own that is armed afterwards is delivered afterwards.
+/// A timer descriptor that is armed for a past date is not readable at once: an interrupt has to occur first, which
+/// takes microseconds, or hundreds of microseconds on a busy virtual machine. A loop that polls in between sees no
+/// timer, so that two runs of the same scenario differ. The barrier arms a timer descriptor of its own afterwards,
+/// which the kernel delivers after all earlier ones.
 final class TimerBarrier: Sendable {
     private let descriptor: CInt
 

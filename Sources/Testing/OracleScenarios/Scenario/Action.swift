@@ -9,37 +9,38 @@ package enum ItemName: Hashable, Sendable {
     case observer(Int)
 }
 
-/// Where an item or a block goes: every common mode, or one mode by its place in the scenario (0 is the default mode).
+/// The modes to which an item or a block is added: the common modes, or one mode by its index in the scenario (0 is the
+/// default mode).
 package enum ModeName: Hashable, Sendable {
     case common
     case mode(Int)
 }
 
-/// A timer's date, told so that both engines can make it for themselves.
+/// A timer's date, in a form that each engine can convert to its own dates.
 ///
-/// Everything hangs on the moment the scenario began; a scenario that ran a little later is still the same scenario.
+/// Dates are relative to the beginning of the scenario, so that a scenario is the same whenever it is run.
 package enum FireDate: Hashable, Sendable {
-    /// So many milliseconds before the date is used.
+    /// A number of milliseconds before the moment at which the date is used.
     case past(Int)
     /// The moment the date is used.
     case now
-    /// So many slots after the scenario's beginning.
+    /// A number of slots after the scenario's beginning.
     case slot(Int)
-    /// An hour and so many seconds after the scenario's beginning: never comes.
+    /// An hour and a number of seconds after the scenario's beginning, which no scenario reaches.
     case far(Int)
 }
 
-/// How long a run may take.
+/// The limit of a run.
 package enum RunLimit: Hashable, Sendable {
     case zero
-    /// So many slots: passes while the scenario runs.
+    /// A number of slots, which pass while the scenario runs.
     case slots(Int)
-    /// Half a minute: has a deadline, which never passes.
+    /// Half a minute, a deadline that no scenario reaches.
     case large
     case unlimited
 }
 
-/// One thing a scenario's program does, in its body, inside a callout, or from the other thread.
+/// One step of a scenario's program, in its body, inside a callout, or on the other thread.
 package enum Action: Hashable, Sendable {
     case add(ItemName, ModeName)
     case remove(ItemName, ModeName)
@@ -61,7 +62,7 @@ package enum Action: Hashable, Sendable {
 }
 
 extension Action {
-    /// The item that the action is about, if there is one.
+    /// The item on which the action acts; nil if there is none.
     package var item: ItemName? {
         switch self {
         case .add(let item, _), .remove(let item, _), .invalidate(let item), .askContains(let item, _),

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// The words that programs and traces are written in.
+/// The text form of actions, items and results in programs and traces.
 package enum ProgramText {
     package static func item(_ item: ItemName) -> String {
         switch item {

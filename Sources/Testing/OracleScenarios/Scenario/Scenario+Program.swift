@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Scenario {
-    /// The scenario as a program to read.
+    /// The scenario as the text of a program.
     ///
-    /// Items that nothing names are left out.
+    /// Items that no action names are left out.
     package var program: String {
         var lines = ["scenario \(number) of seed \(seed), \(place), \(time)\(hasSentinels ? ", with sentinels" : "")"]
         lines.append("modes: " + (0..<modeCount).map(ModeNames.short).joined(separator: ", "))

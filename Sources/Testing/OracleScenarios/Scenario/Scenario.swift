@@ -1,29 +1,29 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an item does the first, second, … time it is called; nothing when called more often than that.
+/// The actions of an item, one list for each of its calls in order; later calls do nothing.
 package typealias Script = [[Action]]
 
-/// What a scenario does with time.
+/// The way in which a scenario uses time.
 ///
-/// The kinds do not mix, because two clocks that race each other prove nothing.
+/// A scenario has one kind only, because two clocks that race each other prove nothing.
 package enum Timing: Hashable, Sendable {
-    /// Nothing comes by itself: every timer is due at once or never, no limit passes.
+    /// No timer and no limit passes by itself: every timer is due at once or never, and no limit is reached.
     case still
-    /// Timers come at slots; no limit passes.
+    /// Timers fire at slots; no limit is reached.
     case slots
-    /// Limits of a few slots pass; timers are due at once or never.
+    /// Limits of a few slots are reached; timers are due at once or never.
     case limits
 }
 
-/// One program over a run loop, as plain data: both engines run it, the printer prints it, the shrinker takes parts
-/// away.
+/// A program that uses a run loop, as plain data: both engines run it, `program` prints it, and the shrinker removes
+/// parts of it.
 package struct Scenario: Sendable {
     package struct Source: Sendable {
         package var order: Int
-        /// Whether it has schedule and cancel callouts.
+        /// Whether the source has schedule and cancel callouts.
         package var tellsScheduling: Bool
-        /// Whether its schedule callout signals it, as sources that have work from the start do.
+        /// Whether the schedule callout signals the source, as sources do that have work from the start.
         package var signalsWhenScheduled: Bool
         package var script: Script
     }
@@ -55,11 +55,11 @@ package struct Scenario: Sendable {
     package var number: Int
     package var timing: Timing = .still
     package var onMainThread = false
-    /// Whether each mode holds a timer that never comes, from the beginning to the end.
+    /// Whether each mode has a timer that never fires, from the beginning to the end.
     ///
-    /// The real loop on Linux never disarms a mode's timer descriptor when the last timer leaves the mode, and makes an
-    /// empty turn when the forgotten date comes. With one more timer that always stays, that cannot happen, and timers
-    /// may do anything. Without such a timer, timers leave a mode only by firing or inside their own callback.
+    /// The real loop on Linux does not disarm a mode's timer descriptor when the last timer leaves the mode, and makes
+    /// an empty turn at the forgotten date. With one more timer that always stays, this cannot happen, and any action
+    /// on timers is allowed. Without such a timer, timers leave a mode only by firing or inside their own callback.
     package var hasSentinels = false
     package var modeCount = 1
 
@@ -73,13 +73,13 @@ package struct Scenario: Sendable {
     package var queueItems: [Script] = []
     /// The actions of the loop's thread.
     package var body: [Action] = []
-    /// What the other thread does, one step each time the loop has gone to sleep for good.
+    /// The steps of the other thread, which performs one each time the loop sleeps and nothing would wake it.
     ///
-    /// When no step is left, it stops the innermost run, so that every run ends.
+    /// When no step is left, the other thread stops the innermost run, so that every run ends.
     package var otherThread: [[Action]] = []
-    /// After so many callouts every callout stops the innermost run.
+    /// The number of callouts after which every callout stops the innermost run.
     package var calloutBudget = 70
-    /// What our own loop serves first where several kinds of items are ready; `nil` for its own order.
+    /// The choices of this package's loop when several kinds of items are ready; `nil` for the loop's own order.
     package var choices: Choices?
 
     package init(seed: UInt64, number: Int) {
@@ -89,12 +89,12 @@ package struct Scenario: Sendable {
 }
 
 extension Scenario {
-    /// How long a slot is.
+    /// The length of a slot, in nanoseconds.
     ///
-    /// Long enough for a thread to wake, act and sleep again on a busy machine of two cores.
+    /// It is long enough for a thread to wake, act and sleep again on a busy machine with two cores.
     package static let slotNanoseconds: Int64 = 400_000
 
-    /// The slots for which timers are set at first.
+    /// The slots that are the first dates of timers.
     package var slots: [Int] {
         timers.compactMap { if case .slot(let slot) = $0.first { slot } else { nil } }
     }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ScenarioGenerator {
-    /// Any action, for any place on the loop's own thread.
+    /// Makes an action that is allowed everywhere on the loop's own thread.
     mutating func makeAction(runs: Bool = true) -> Action {
         for _ in 0..<8 {
             if let action = tryAction(runs: runs) { return action }
@@ -28,11 +28,11 @@ extension ScenarioGenerator {
         }
     }
 
-    /// With descriptor sources only their own callouts may: there a wake-up is passed over, and cannot compete with a
-    /// descriptor.
+    /// Whether the action that is being made may leave a wake-up: always in callouts of descriptor sources and timers,
+    /// elsewhere only in scenarios without descriptor sources and without limits that are reached.
     ///
-    /// Where limits pass, only those of timers: the helper timer of the real one has left a place for wake-ups in every
-    /// mode (`KeptDifference`).
+    /// In a callout of a descriptor source, a wake-up is skipped and cannot compete with a descriptor. If limits are
+    /// reached, the helper timer of the real loop has registered for wake-ups in every mode (`KeptDifference`).
     private var mayLeaveWakeUp: Bool {
         switch owner {
         case .descriptor, .timer: true
@@ -75,7 +75,7 @@ extension ScenarioGenerator {
         return .setFireDate(timer: timer, makeDate())
     }
 
-    /// What the other thread may do while the loop sleeps without waking it.
+    /// Makes an action of the other thread that does not wake the sleeping loop.
     mutating func makeQuietAction() -> Action? {
         switch random.upTo(6) {
         case 0, 1: return index(scenario.sources).map { .signal($0) }
@@ -89,9 +89,11 @@ extension ScenarioGenerator {
         }
     }
 
-    /// What the other thread does last, and what wakes the loop: one thing, because two would race the loop.
+    /// Makes the last action of the other thread's step, which wakes the loop; there is only one, because two would
+    /// race the loop.
     ///
-    /// It sets no fire dates: the real one wakes the loop for that whether it must or not (`KeptDifference`).
+    /// The action sets no fire date: the real loop wakes for each new date, whether this is needed or not
+    /// (`KeptDifference`).
     mutating func makeWakingAction() -> Action {
         switch random.upTo(9) {
         case 0: .stop
@@ -126,7 +128,7 @@ extension ScenarioGenerator {
         random.chance(30) ? .common : .mode(random.upTo(scenario.modeCount - 1))
     }
 
-    /// Where `item` may be added.
+    /// Returns the mode to which `item` may be added; nil if there is none.
     mutating func place(_ item: ItemName) -> ModeName? {
         switch item {
         case .observer(let index) where !commonObservers.contains(index):
@@ -140,10 +142,10 @@ extension ScenarioGenerator {
         }
     }
 
-    /// Whether `item` may be removed or invalidated here: timers without a sentinel only inside their own
-    /// callback.
+    /// Whether a random action may remove or invalidate `item`: a timer only in a scenario with sentinels.
     ///
-    /// The observer that sees every turn stays, so that it does.
+    /// Without sentinels, timers are invalidated only inside their own callback. The observers that see every turn are
+    /// never removed.
     private func mayLeave(_ item: ItemName) -> Bool {
         switch item {
         case .timer: scenario.hasSentinels

@@ -1,23 +1,24 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Makes random scenarios that both loops must run alike.
+/// Makes random scenarios for which both loops must have the same trace.
 ///
-/// What it leaves out on purpose is said where it is left out, and in `KeptDifference` when it is a difference between
-/// the loops rather than a race of the scenario's own.
+/// Comments in the generator say what it leaves out on purpose; `KeptDifference` lists what is left out because of a
+/// difference between the loops and not because of a race in the scenario.
 package struct ScenarioGenerator {
     var random: SplitMix64
     var scenario: Scenario
     /// Observers that may be common items.
     ///
-    /// They have orders of their own, because the real one copies common items to a newly marked mode in the order of a
+    /// Each has an order of its own, because the real loop copies common items to a newly marked mode in the order of a
     /// hash table.
     var commonObservers: Set<Int> = []
-    /// Slots that no timer has been set to; every date is used once, so that no two timers are due at the same moment.
+    /// The slots to which no timer was set yet; every slot is used once, so that no two timers are due at the same
+    /// moment.
     var freeSlots: [Int] = []
-    /// The one timer that repeats at slots, if any: it has the even slots, the other timers have the odd slots.
+    /// The timer that repeats at slots, if there is one: it uses the even slots, the other timers use the odd ones.
     var slotRepeater: Int?
-    /// Which observer, timer, … an action is being made for.
+    /// The item to whose script the action that is being made belongs; nil for other actions.
     var owner: ItemName?
 
     private init(seed: UInt64, number: Int) {
@@ -25,9 +26,9 @@ package struct ScenarioGenerator {
         scenario = Scenario(seed: seed, number: number)
     }
 
-    /// Scenario `number` of `seed`.
+    /// Returns scenario `number` of `seed`.
     ///
-    /// Where there is no main thread to run on, a scenario of the main thread becomes one of a thread of its own.
+    /// If `mainThread` is false, a scenario of the main thread becomes a scenario of a thread of its own.
     package static func scenario(_ number: Int, seed: UInt64, mainThread: Bool) -> Scenario {
         var generator = ScenarioGenerator(seed: seed, number: number)
         generator.makeFrame(mainThread: mainThread)

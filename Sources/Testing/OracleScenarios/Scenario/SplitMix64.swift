@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// A small seeded generator of random numbers: the same seed gives the same scenario on every machine, for ever.
+/// A small seeded generator of random numbers: the same seed always gives the same scenario, on every machine.
 ///
-/// The standard library's own generator cannot be seeded, and a difference that cannot be made again cannot be mended.
+/// The standard library's own generator cannot be seeded, and a difference that cannot be reproduced cannot be
+/// repaired.
 /// The constants are those of the published SplitMix64 (Steele, Lea and Flood, 2014).
 package struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
@@ -12,7 +13,7 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
         state = seed
     }
 
-    /// A stream of its own for scenario `number` of `seed`, so that one scenario can be made without those before it.
+    /// A generator for scenario `number` of `seed`, so that one scenario can be made without the earlier ones.
     package init(seed: UInt64, number: Int) {
         var mixer = SplitMix64(seed: seed)
         let first = mixer.next()
@@ -28,7 +29,7 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// True `percent` times in a hundred.
+    /// Returns true with a probability of `percent` in a hundred.
     package mutating func chance(_ percent: Int) -> Bool {
         Int.random(in: 0..<100, using: &self) < percent
     }
