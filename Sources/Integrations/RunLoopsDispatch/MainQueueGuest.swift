@@ -4,25 +4,25 @@
 internal import Dispatch
 public import RunLoops
 
-/// The main run loop inside the host that does the work of `DispatchQueue.main` on the main thread, such as
+/// Makes the main run loop a guest of the host that does the work of `DispatchQueue.main` on the main thread, such as
 /// Foundation's `RunLoop`.
 ///
 /// A dispatch source on the main queue waits for the loop's ``/RunLoops/RunLoop/pollDescriptor``, and its handler runs
-/// what is ready. Nothing is polled on a schedule. The work of the main queue itself stays with the host: the loop,
-/// which would usually do this work too, leaves it to the host.
+/// the items that are ready. The loop is not polled at intervals. The host continues to do the work of the main queue,
+/// and the loop, which usually does this work, leaves it to the host.
 ///
-/// A wake-up passes through libdispatch's own thread, which watches descriptors, and then through the main queue. That
-/// makes two changes of threads; a host that waits for the descriptor itself has one change. A block that is posted
-/// with `wake: false` waits for the next occasion.
+/// A wake-up passes through libdispatch's own thread, which watches descriptors, and then through the main queue: two
+/// changes of threads. A host that waits for the descriptor itself has one change. A block that is posted with `wake:
+/// false` waits for the loop's next turn.
 ///
-/// What is ready when a run of the loop's own begins may be on the main queue already. Where that run does the main
-/// queue's work, the guest's part in it counts as any other work of the queue: a run that returns after a handled source
-/// can return for it.
+/// The guest's handler may be on the main queue already when a run of the loop begins. If that run does the work of the
+/// main queue, the handler counts as any other work of the queue: a run that returns after a handled source can return
+/// because of it.
 ///
 /// `dispatchMain()` and an asynchronous `main` cannot be the host on Linux: there the main thread ends, and other
 /// threads do the main queue's work.
 ///
-/// The loop leaves the host when this object is released or made invalid.
+/// The loop leaves the host when this object is released or invalidated.
 @MainActor
 public final class MainQueueGuest {
     private let source: any DispatchSourceRead
@@ -30,7 +30,7 @@ public final class MainQueueGuest {
     /// Adds the main run loop to its host.
     ///
     /// - Parameter mode: The mode of the loop that the host runs.
-    /// - Throws: what the system refused when the loop was made a guest.
+    /// - Throws: The error with which the system refused to make the loop a guest.
     /// - Precondition: on the true main thread.
     public init(mode: RunLoop.Mode = .default) throws(RunLoop.SystemCallError) {
         source = DispatchSource.makeReadSource(fileDescriptor: try RunLoop.main.pollDescriptor, queue: .main)

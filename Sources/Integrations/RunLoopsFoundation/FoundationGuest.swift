@@ -4,33 +4,35 @@
 internal import LinuxLibC
 public import RunLoops
 
-/// Foundation's main loop inside this package's main loop.
+/// Runs Foundation's main loop as a guest of this package's main loop.
 ///
 /// A program that depends on this module need not call anything: `Foundation.Timer`, `Foundation.RunLoop.main.perform`, ports,
-/// `Process`, `FileHandle`, streams and `NotificationQueue` are served wherever `RunLoop.main` of this package is run, in the
-/// modes that are common ones there.
+/// `Process`, `FileHandle`, streams and `NotificationQueue` work wherever `RunLoop.main` of this package runs in a common
+/// mode.
 ///
-/// The loop sleeps on the descriptor that Foundation's loop would sleep on, and wakes for nothing else. Where that descriptor
-/// cannot be found, the loop wakes for Foundation's timers alone: ``limitation`` says so.
+/// The loop sleeps on the descriptor that Foundation's loop would sleep on, and wakes only when that loop has work. If this
+/// descriptor cannot be found, the loop wakes for Foundation's timers alone, and ``limitation`` says so.
 ///
 /// Thread safety: the main thread.
 @MainActor
 public enum FoundationGuest {
-    /// What is not served, in one line that also goes to standard error, once; `nil` if all is, or the main loop has not been
-    /// run yet.
+    /// One line that says which of Foundation's items do not work, also written to standard error once; `nil` if all work, or
+    /// if the main loop has not been run yet.
     ///
-    /// Foundation's timers, and closures and sources of the main thread's own callouts, are served in any case. With a
-    /// limitation, what another thread adds to Foundation's main loop while the thread sleeps waits for the end of the sleep.
+    /// Foundation's timers work in any case, and so do closures and sources that the main thread's own callouts add. With a
+    /// limitation, an item that another thread adds to Foundation's main loop while the main thread sleeps waits for the end
+    /// of the sleep.
     public static var limitation: String? { FoundationServer.limitation }
 
-    /// Also serves the mode of Foundation's main loop that has the same name, in a mode that is not a common one.
+    /// Also runs Foundation's main loop while this package's main loop runs in `mode`, in Foundation's mode with the
+    /// same name.
     ///
-    /// Common modes need no call.
+    /// Only a mode that is not a common mode needs this call.
     public static func serve(in mode: RunLoop.Mode) { FoundationServer.serve(RunLoop.main, in: mode) }
 
     // MARK: For tests
 
-    /// What proc(5) says about a descriptor of this process; tests have it say something else.
+    /// Returns the information of proc(5) on a descriptor of this process; tests replace this function.
     package static var readInformation: @MainActor (CInt) -> String? = { descriptor in
         let file = open("/proc/self/fdinfo/\(descriptor)", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }

@@ -7,11 +7,11 @@ internal import CLinuxKernel
 internal import LinuxLibC
 internal import RunLoops
 
-/// Serves Foundation's main loop at three places of this package's main loop: before it sleeps, when a descriptor of Foundation's
-/// is ready, and now and then in a loop that does not sleep.
+/// Runs turns of Foundation's main loop inside this package's main loop: before it sleeps, when a descriptor of Foundation's is
+/// ready, and after several turns without a sleep.
 ///
-/// Foundation's callouts may run this loop again. An observer is not called inside its own callout: so a run that is nested
-/// in a turn which an observer has made gets an observer of its own.
+/// Foundation's callouts may run this package's loop again. An observer is not called inside its own callout, so that a run
+/// inside a turn that an observer has made gets an observer of its own.
 @MainActor
 final class FoundationServer {
     private static var shared: FoundationServer?
@@ -24,17 +24,18 @@ final class FoundationServer {
     private var runs: [Run] = []
     /// Whether the observer of the innermost run is not in its callout.
     private var isObserverFree = true
-    /// Performs nothing: for a run that ends after a source, a source of Foundation's is one.
+    /// A source without an effect, signalled after a source of Foundation's was performed, so that a run that ends
+    /// after a source ends.
     private let handled = RunLoop.Source(label: "Foundation's source") { _ in }
 
     /// A run of this loop in progress.
     private struct Run {
         let identity: RunLoop.Run?
         let served: ServedMode
-        /// The observer that this run alone has.
+        /// The observer for this run alone; `nil` if the run needs none of its own.
         let observer: RunLoop.Observer?
         let wasObserverFree: Bool
-        /// Turns since Foundation's loop had one.
+        /// The number of turns since Foundation's loop last had a turn.
         var turnsUnserved = 0
         var hasServed = false
     }
@@ -45,9 +46,10 @@ final class FoundationServer {
         let name: CFString
         /// Waits for the descriptor that Foundation's mode sleeps on; `nil` if that descriptor is not known.
         var source: RunLoop.DescriptorSource?
-        /// Fires at the date of the mode's first timer, where there is no source.
+        /// Fires at the date of the mode's first timer; `nil` if there is a source.
         var timer: RunLoop.Timer?
-        /// Whether the program does not run Foundation's loop outside of this loop's run.
+        /// Whether this loop runs turns of Foundation's mode; `false` while the program itself runs Foundation's loop
+        /// around this loop's run.
         var isServed = false
 
         init(_ mode: RunLoop.Mode, _ name: CFString) {
@@ -58,7 +60,7 @@ final class FoundationServer {
 
     // MARK: At load, and at the first run
 
-    /// Has the main loop serve Foundation's when it is first run; any thread.
+    /// Makes the main loop run Foundation's loop from the main loop's first run on; any thread.
     nonisolated static func awaitMainLoop() {
         NewLoops.add(MainLoopListener.shared) { loop in
             guard loop.threadID == SystemCalls.mainThreadID, loop.virtualKernel == nil else { return }
@@ -88,7 +90,7 @@ final class FoundationServer {
         }
     }
 
-    /// The server, made at the first run; `nil` while it cannot be made.
+    /// Returns the server, made at the first run; `nil` while it cannot be made.
     private static func own(_ loop: RunLoop) -> FoundationServer? {
         if let shared { return shared }
         guard let turns = makeTurns() else { return nil }
@@ -102,7 +104,7 @@ final class FoundationServer {
         self.turns = turns
     }
 
-    /// Foundation's main loop; `nil` while there are no descriptors for it.
+    /// Foundation's main loop; `nil` until there are enough descriptors for it.
     private static var foundationLoop: CFRunLoop?
 
     private static func makeFoundationLoop() -> CFRunLoop? {
@@ -112,9 +114,10 @@ final class FoundationServer {
         return foundationLoop
     }
 
-    /// Whether there are as many descriptors as Core Foundation makes for a loop and its default mode, and one to look with.
+    /// Whether the process has four free descriptors: as many as Core Foundation makes for a loop and its default mode, and
+    /// one for examination.
     ///
-    /// Core Foundation ends the process if it gets none.
+    /// Core Foundation ends the process if it cannot make a descriptor.
     private static func hasDescriptors() -> Bool {
         var trial: [CInt] = []
         for _ in 0..<4 {
@@ -139,9 +142,10 @@ final class FoundationServer {
         return FoundationTurns(loop)
     }
 
-    /// Has Core Foundation count wake-ups of its main loop: it ignores them while no run is in progress.
+    /// Makes Core Foundation write wake-ups of its main loop to the loop's descriptor: without this, it ignores them
+    /// while no run is in progress.
     ///
-    /// Nothing has changed where this throws.
+    /// If this throws, nothing has changed.
     private static func leaveRun(of loop: CFRunLoop) throws(Misfit) {
         let mode: CFString = kCFRunLoopDefaultMode
         let set = try PortSet.find(in: mode, of: loop)
@@ -155,7 +159,7 @@ final class FoundationServer {
     }
 
     private static var question: (loop: CFRunLoop, mode: CFString, set: PortSet, misfit: Misfit?)?
-    /// Whether wake-ups show on the port sets.
+    /// Whether wake-ups by other threads make the port sets readable.
     private static var isComplete = false
 
     private static func mayLeave() -> Bool {
@@ -177,7 +181,7 @@ final class FoundationServer {
 
     // MARK: Modes
 
-    /// The mode, made at the first run in it; `nil` while there are no descriptors for it.
+    /// Returns the served mode, made at the first run in it; `nil` while there are no descriptors for it.
     private func served(_ mode: RunLoop.Mode) -> ServedMode? {
         if let known = modes[mode] { return known }
         guard mode == .default || Self.hasDescriptors() else { return nil }
@@ -228,7 +232,7 @@ final class FoundationServer {
         return CFStringCreateWithBytes(nil, bytes, bytes.count, CFStringBuiltInEncodings.UTF8.rawValue, false)
     }
 
-    /// Has a mode wait for Foundation's, or not.
+    /// Starts or ends the wait for the descriptor of Foundation's mode.
     private func setServed(_ isServed: Bool, _ served: ServedMode) {
         if served.isServed == isServed { return }
         served.isServed = isServed
@@ -236,7 +240,8 @@ final class FoundationServer {
         if !isServed { served.timer?.fireInstant = Self.never }
     }
 
-    /// Calls Core Foundation to make descriptors, which do not get the numbers of standard streams that are closed.
+    /// Calls `body`, in which Core Foundation makes descriptors, so that these do not get the numbers of closed
+    /// standard streams.
     private static func holdingStandardNumbers<Result>(_ body: () -> Result) -> Result {
         var held: [CInt] = []
         while case let one = open("/dev/null", O_RDONLY | O_CLOEXEC), one >= 0 {
@@ -293,13 +298,13 @@ final class FoundationServer {
         if let outer = runs.last { setServed(!turns.isRunByProgram, outer.served) }
     }
 
-    /// The turns that a loop makes without a sleep before Foundation's loop gets one: a turn of Foundation's takes as long as
-    /// several of this loop's.
+    /// The number of turns without a sleep after which Foundation's loop gets a turn, which takes as long as several turns of
+    /// this loop.
     private static var turnsWithout: Int { 16 }
 
     // MARK: Turns of Foundation's loop
 
-    /// Foundation's callouts follow, inside a callout of an observer.
+    /// Calls `body`, which runs Foundation's callouts, inside the callout of an observer.
     private func fromObserver(_ body: () -> Void) {
         isObserverFree = false
         body()
@@ -321,7 +326,7 @@ final class FoundationServer {
         timer.fireInstant = time.map { .now.advanced(by: $0 + Self.rounding) } ?? Self.never
     }
 
-    /// The descriptor is readable, or a timer is due.
+    /// Called when the descriptor is readable or a timer is due.
     private func serveReady(_ served: ServedMode) {
         var count = 0
         repeat { count += 1 } while poll(served) && count < Self.turnsInARow
@@ -348,10 +353,11 @@ final class FoundationServer {
     /// The maximum number of turns in a row: a source that signals itself must not keep this loop from running.
     private static var turnsInARow: Int { 16 }
 
-    /// Dates are rounded on their way from Core Foundation: a timer of this loop that came earlier would find nothing due.
+    /// The delay of this loop's timer after the date of Foundation's timer: the date is rounded, and an earlier timer
+    /// could find no timer of Foundation's due.
     private static var rounding: Duration { .microseconds(100) }
 }
 
-/// The C part calls this when the program is loaded.
+/// Called by the C part when the program is loaded.
 @_cdecl("run_loops_foundation_at_load")
 func awaitMainLoopAtLoad() { FoundationServer.awaitMainLoop() }

@@ -5,20 +5,20 @@ internal import CLinuxKernel
 @preconcurrency internal import CoreFoundation
 internal import LinuxLibC
 
-/// Single turns of Foundation's main loop, by public functions of Core Foundation alone.
+/// Runs single turns of Foundation's main loop, with public functions of Core Foundation alone.
 ///
-/// An observer counts the runs in progress, and ends a run that was begun here where it would sleep.
+/// An observer counts the runs in progress, and stops a run of this object when the run is about to sleep.
 @MainActor
 final class FoundationTurns {
     let loop: CFRunLoop
     private var observer: CFRunLoopObserver?
-    /// The number of runs in progress in observed modes, at which the innermost run that was begun here would be the last; 0 for none.
+    /// The value of `runs` while the innermost run of this object is the innermost run of all; 0 if this object has no run.
     private var ownRun = 0
     /// The number of runs in progress in observed modes.
     private var runs = 0
     /// The descriptor that the innermost run of ``turn(_:_:)`` would sleep on; `nil` if it is not known.
     private var descriptor: CInt?
-    /// How often that run has gone on because something was ready.
+    /// How often the innermost run of ``turn(_:_:)`` has continued because an item was ready.
     private var turnsInARow = 0
 
     /// - Precondition: no run of Foundation's main loop is in progress that goes on.
@@ -40,7 +40,7 @@ final class FoundationTurns {
         observe(kCFRunLoopCommonModes)
     }
 
-    /// Has turns in a mode that is not one of the common modes end.
+    /// Observes a mode that is not a common mode, so that turns in it end.
     func observe(_ mode: CFString) { CFRunLoopAddObserver(loop, observer, mode) }
 
     private func passes(_ activity: CFRunLoopActivity) {
@@ -52,25 +52,27 @@ final class FoundationTurns {
         }
     }
 
-    /// Whether the run that would sleep has something to serve already: it serves that first.
+    /// Whether the run that is about to sleep has a ready item, and should continue with it.
     ///
-    /// A stop makes a wake-up, which a run nested in the next callout would find in place of what is ready.
+    /// Stopping the run causes a wake-up, which a run nested in the next callout would find in place of the ready item.
     private func goesOn() -> Bool {
         guard let descriptor, turnsInARow < Self.maxTurns, rl_poll(descriptor, Int16(POLLIN)) != 0 else { return false }
         turnsInARow += 1
         return true
     }
 
-    /// A timer that is always due must not keep this package's loop from running.
+    /// The maximum number of turns in a row: a timer that is always due must not keep this package's loop from running.
     private static var maxTurns: Int { 16 }
 
-    /// Whether the program itself runs Foundation's loop, and this loop inside that run.
+    /// Whether the program itself runs Foundation's loop, with this package's loop inside that run.
     var isRunByProgram: Bool { runs > ownRun }
 
     // MARK: Turns
 
-    /// Runs until the run would sleep, and calls the observers of `beforeWaiting` and `afterWaiting` then, or until a source was
-    /// performed, or work of the main queue done; returns whether it was.
+    /// Runs until a source was performed or work of the main queue was done, or until the run would sleep.
+    ///
+    /// If the run would sleep, it calls the observers of `beforeWaiting` and `afterWaiting`, and ends. Returns whether a
+    /// source was performed or work of the main queue was done.
     ///
     /// - Parameter descriptor: The descriptor that the run would sleep on; `nil` if it is not known.
     func turn(_ mode: CFString, _ descriptor: CInt?) -> Bool {
@@ -80,7 +82,7 @@ final class FoundationTurns {
         return run(mode, for: Self.unlimited)
     }
 
-    /// Makes one turn of a run that does not sleep: blocks, signalled sources, and one thing that is ready.
+    /// Makes one turn without a sleep: blocks, signalled sources, and one ready item.
     ///
     /// Returns whether a source was performed, or work of the main queue done.
     func poll(_ mode: CFString) -> Bool { run(mode, for: -1) }
@@ -92,7 +94,7 @@ final class FoundationTurns {
         return CFRunLoopRunInMode(mode, seconds, true) == .handledSource
     }
 
-    /// More seconds than Core Foundation makes a timer for, which would end the run.
+    /// A time limit so long that Core Foundation makes no timer for it; a timer would end the run.
     private static var unlimited: CFTimeInterval { 1e10 }
 
     /// The time until the mode's first timer; `nil` if it has none.

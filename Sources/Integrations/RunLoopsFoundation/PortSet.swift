@@ -6,15 +6,16 @@ internal import CLinuxKernel
 @preconcurrency internal import CoreFoundation
 internal import LinuxLibC
 
-/// The epoll descriptor that a mode of Foundation's main loop sleeps on, found without knowing how Core Foundation is laid out.
+/// The epoll descriptor that a mode of Foundation's main loop sleeps on, found without knowledge of Core Foundation's memory
+/// layout.
 ///
-/// A source of version 1 brings a descriptor of its own. It is added to the mode, and the epoll descriptor that lists that
-/// descriptor since then (proc(5): `tfd`) is the mode's.
+/// To find it, a source of version 1 with a new descriptor is added to the mode. The epoll descriptor that lists the new
+/// descriptor afterwards (proc(5): `tfd`) is the mode's.
 @MainActor
 struct PortSet {
     let descriptor: CInt
 
-    /// - Throws: ``Misfit``: what is not as it was expected.
+    /// - Throws: The ``Misfit`` that says what differs from the expected.
     static func find(in mode: CFString, of loop: CFRunLoop) throws(Misfit) -> PortSet {
         let probe = rl_eventfd_create()
         guard probe >= 0 else { throw .refused("eventfd", -probe) }
@@ -31,7 +32,7 @@ struct PortSet {
         return PortSet(descriptor: found[0])
     }
 
-    /// A source whose port is this descriptor.
+    /// Makes a source whose port is this descriptor.
     private static func makeSource(_ descriptor: CInt) -> CFRunLoopSource? {
         var context = CFRunLoopSourceContext1()
         context.version = 1
@@ -47,7 +48,8 @@ struct PortSet {
 
     // MARK: Wake-ups
 
-    /// Whether a wake-up of another thread's makes one descriptor of the set readable, and finds all locks free.
+    /// Checks that a wake-up by another thread makes exactly one descriptor of the set readable, and that the thread
+    /// finds all locks free.
     func showsWakeUps(of loop: CFRunLoop, _ mode: CFString) throws(Misfit) {
         let counts = try eventCounts()
         guard
@@ -60,10 +62,10 @@ struct PortSet {
         guard rl_poll(descriptor, Int16(POLLIN)) != 0 else { throw .wakeUps(0) }
     }
 
-    /// For how many milliseconds another thread may take to find a lock free.
+    /// How long another thread may take to find a lock free, in milliseconds.
     private static var patience: CInt { 10_000 }
 
-    /// The counts of the eventfds in the set.
+    /// Returns the counts of the eventfds in the set.
     private func eventCounts() throws(Misfit) -> [CInt: UInt64] {
         var counts: [CInt: UInt64] = [:]
         for member in try Self.members(of: descriptor) ?? [] {
@@ -76,7 +78,7 @@ struct PortSet {
 
     // MARK: /proc/self
 
-    /// The epoll descriptors of the process that list `member`.
+    /// Returns the epoll descriptors of the process that list `member`.
     private static func epolls(with member: CInt) throws(Misfit) -> [CInt] {
         guard let directory = opendir("/proc/self/fd") else { throw .refused("opendir", errno) }
         defer { closedir(directory) }
@@ -91,7 +93,7 @@ struct PortSet {
         return found
     }
 
-    /// The descriptors that an epoll descriptor lists; `nil` for any other descriptor.
+    /// Returns the descriptors that an epoll descriptor lists; `nil` for any other descriptor.
     private static func members(of epoll: CInt) throws(Misfit) -> [CInt]? {
         let members = (information(epoll) ?? []).filter { $0.first == "tfd:" && $0.count > 1 }.compactMap {
             CInt($0[1])
@@ -99,7 +101,7 @@ struct PortSet {
         return members.isEmpty ? nil : members
     }
 
-    /// The lines of proc(5)'s information on a descriptor, in words.
+    /// Returns the lines of proc(5)'s information on a descriptor, each as a list of words.
     private static func information(_ descriptor: CInt) -> [[Substring]]? {
         FoundationGuest.readInformation(descriptor)?.split(separator: "\n").map { line in
             line.split { $0 == " " || $0 == "\t" }
@@ -107,7 +109,7 @@ struct PortSet {
     }
 }
 
-/// The first thing about Foundation's main loop, or about the system, that is not as a guest needs it.
+/// The first property of Foundation's main loop or of the system that does not allow a complete guest.
 enum Misfit: Error {
     case refused(String, CInt)
     case portSets(Int)

@@ -4,11 +4,11 @@
 #if GLib
 public import RunLoops
 
-/// Why a GLib main context could not be made a source of a loop.
+/// The reason why a GLib main context could not be made a source of a loop.
 public enum GLibContextError: Error, Equatable, Sendable {
-    /// Another thread runs the context: a context belongs to one at a time.
+    /// Another thread owns the context: a context belongs to one thread at a time.
     case ownedByAnotherThread
-    /// What the system refused.
+    /// The error with which the system refused a call.
     case systemCall(RunLoop.SystemCallError)
 }
 #endif

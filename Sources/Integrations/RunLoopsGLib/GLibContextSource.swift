@@ -7,20 +7,20 @@ internal import Glibc
 public import RunLoops
 internal import RunLoopsEvents
 
-/// A GLib main context as a source of the current thread's run loop: the loop dispatches what is attached to the
-/// context.
+/// Makes a GLib main context a source of the current thread's run loop: the loop dispatches the sources that are
+/// attached to the context.
 ///
-/// A ``/RunLoopsEvents/PollSource`` prepares, queries, checks and dispatches the context. GLib's priorities hold among
-/// the context's own sources. A source that another thread attaches, and `g_main_context_invoke`,
-/// wake the loop through the context's own descriptor. The loop never polls the context on a schedule.
+/// A ``/RunLoopsEvents/PollSource`` prepares, queries, checks and dispatches the context. GLib's priorities apply among
+/// the context's own sources. When another thread attaches a source or calls `g_main_context_invoke`, the context's own
+/// descriptor wakes the loop. The loop never polls the context at intervals.
 ///
-/// The loop's thread owns the context (`g_main_context_acquire`) as long as this object lives: another thread can
-/// attach to the context and invoke on it, and cannot run it. The loop's thread itself may run it, also in its own
-/// callbacks.
+/// The loop's thread owns the context (`g_main_context_acquire`) as long as this object lives: other threads can attach
+/// sources and invoke functions, but cannot run the context. The loop's thread itself may run the context, also in its
+/// own callbacks.
 ///
-/// The context leaves the loop when this object is released or made invalid.
+/// The context leaves the loop when this object is released or invalidated.
 ///
-/// Thread safety: all of it on the loop's thread.
+/// Thread safety: all members belong to the loop's thread.
 public final class GLibContextSource {
     private let context: OpaquePointer
     private var priority: gint = 0
@@ -29,7 +29,7 @@ public final class GLibContextSource {
     /// Adds a context to a mode of the current thread's loop.
     ///
     /// - Parameters:
-    ///   - context: A `GMainContext`; `nil` for the default context. It is kept.
+    ///   - context: A `GMainContext`, which this object retains; `nil` for the default context.
     ///   - mode: The mode in which the context is dispatched; `.common` for all common modes.
     /// - Throws: ``GLibContextError``: another thread owns the context, or the system is out of descriptors.
     public init(context: OpaquePointer? = nil, mode: RunLoop.Mode = .default) throws(GLibContextError) {
@@ -54,7 +54,7 @@ public final class GLibContextSource {
 
     deinit { invalidate() }
 
-    /// Takes the context out of the loop and gives it up; a second call does nothing.
+    /// Removes the context from the loop, and releases it; a second call does nothing.
     public func invalidate() {
         guard let polled else { return }
         self.polled = nil
@@ -69,7 +69,7 @@ public final class GLibContextSource {
 
     // MARK: The context
 
-    /// Asks the context what it waits for.
+    /// Asks the context for its descriptors and its time limit.
     private func prepare(_ wait: inout PollSource.Wait) {
         var priority: gint = 0
         let isReady = g_main_context_prepare(context, &priority) != 0
@@ -92,8 +92,8 @@ public final class GLibContextSource {
 
     /// Returns whether a source of the GLib context is ready to be dispatched.
     ///
-    /// Called before any callout of the loop: between its preparation and its check a GLib source may hold something that other
-    /// code waits for, as GDK's source for Wayland does.
+    /// Called before any callout of the loop: between the context's preparation and its check, a GLib source may hold a lock
+    /// that other code waits for, as GDK's source for Wayland does.
     private func check(_ descriptors: [pollfd]) -> Bool {
         var descriptors = descriptors
         let count = gint(descriptors.count)

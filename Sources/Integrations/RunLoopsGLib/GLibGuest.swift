@@ -5,15 +5,14 @@
 internal import CGLib
 public import RunLoops
 
-/// A run loop inside a GLib main context: one more source of the context, like the sources of GTK.
+/// Makes a run loop a guest of a GLib main context: the loop becomes a source of the context, like the sources of GTK.
 ///
-/// While somebody runs the context (`g_main_loop_run`, `g_application_run`), the loop's timers, sources, blocks and
-/// descriptor sources are served on that thread, and with the main loop `DispatchQueue.main` and `@MainActor` too.
-/// Nothing is polled on a schedule: the context waits for the loop's ``/RunLoops/RunLoop/pollDescriptor``. If the
-/// thread itself posts a block without a wake-up, the guest finds the block before the context goes to sleep, as a loop
-/// that runs by itself finds the block in its next turn.
+/// While the context runs (`g_main_loop_run`, `g_application_run`), the loop's timers, sources, blocks and descriptor
+/// sources run on the context's thread. With the main loop, `DispatchQueue.main` and `@MainActor` run there too. The
+/// loop is not polled at intervals: the context waits for the loop's ``/RunLoops/RunLoop/pollDescriptor``. A block that
+/// the thread itself posts without a wake-up runs before the context goes to sleep.
 ///
-/// The loop leaves the context when this object is released or made invalid.
+/// The loop leaves the context when this object is released or invalidated.
 ///
 /// Thread safety: made on the loop's thread, which must run the context; running the context on another thread traps.
 public final class GLibGuest {
@@ -22,10 +21,11 @@ public final class GLibGuest {
     /// Adds the current thread's loop to a context.
     ///
     /// - Parameters:
-    ///   - context: A `GMainContext`; `nil` for the default context. It is kept as long as the loop is in it.
+    ///   - context: A `GMainContext`, which is retained while the loop is in it; `nil` for the default context.
     ///   - mode: The mode of the loop that the context runs.
-    ///   - priority: GLib's priority: the lower goes first; 0 is the default, and the priority of input events in GTK.
-    /// - Throws: what the system refused when the loop was made a guest.
+    ///   - priority: GLib's priority: sources with a lower number are dispatched first. 0 is the default, and the
+    ///     priority of input events in GTK.
+    /// - Throws: The error with which the system refused to make the loop a guest.
     public init(
         context: OpaquePointer? = nil, mode: RunLoop.Mode = .default, priority: CInt = 0
     ) throws(RunLoop.SystemCallError) {
@@ -43,13 +43,13 @@ public final class GLibGuest {
         g_source_unref(source)
     }
 
-    /// Takes the loop out of the context; a second call does nothing.
+    /// Removes the loop from the context; a second call does nothing.
     ///
-    /// Thread safety: any thread; legal inside the loop's own callouts.
+    /// Thread safety: any thread may call this, also inside the loop's own callouts.
     public func invalidate() { g_source_destroy(source) }
 }
 
-/// The `GSource` with what it has to know behind it.
+/// Makes a `GSource` with this package's state after GLib's fields.
 private enum GuestSource {
     private final class State {
         let loop: RunLoop
@@ -76,7 +76,7 @@ private enum GuestSource {
         return source
     }
 
-    /// Where GLib's part ends and this package's part begins.
+    /// The offset of this package's state in the memory of a `GSource`.
     private static var offset: Int { MemoryLayout<GSource>.stride }
 
     private static func reference(_ source: UnsafeMutablePointer<GSource>?) -> Unmanaged<State> {
@@ -85,7 +85,7 @@ private enum GuestSource {
             UnsafeRawPointer(source.unsafelyUnwrapped).load(fromByteOffset: offset, as: UnsafeRawPointer.self))
     }
 
-    /// The table that GLib keeps a pointer to.
+    /// The table of functions that GLib keeps a pointer to.
     private struct Functions: @unchecked Sendable {
         // SAFETY: written here, once, and only read by GLib.
         static let shared = Functions()

@@ -7,7 +7,7 @@ internal import Logging
 /// One line of a log in the journal's native protocol, <https://systemd.io/JOURNAL_NATIVE_PROTOCOL>.
 struct JournalEntry {
     private var fields: [(name: String, value: String)]
-    /// The names that no metadata may take.
+    /// The names of fields that metadata must not use.
     private static let own: Set<String> = [
         "MESSAGE", "PRIORITY", "LOGGER", "SOURCE", "CODE_FILE", "CODE_LINE", "CODE_FUNC", "ERROR",
     ]
@@ -18,7 +18,8 @@ struct JournalEntry {
 
     mutating func addOwn(_ name: String, _ value: String) { fields.append((name, value)) }
 
-    /// Adds metadata: an array as several fields of one name, a dictionary with the names of its keys behind `key`.
+    /// Adds metadata: an array as several fields with the same name, a dictionary as one field for each key, named
+    /// `key_` and the dictionary's key.
     mutating func add(_ key: String, _ value: Logger.MetadataValue) {
         switch value {
         case .array(let values): for value in values { add(key, value) }
@@ -28,7 +29,7 @@ struct JournalEntry {
         }
     }
 
-    /// The datagram.
+    /// The line as a datagram of the journal's protocol.
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
         for (name, value) in fields {
@@ -46,7 +47,8 @@ struct JournalEntry {
         return bytes
     }
 
-    /// The same for standard error: every line of the message with its priority, and the metadata behind the last.
+    /// The line as text for standard error: each line of the message has its priority in front, and the metadata follow
+    /// the last line.
     var line: String {
         let rest = fields.dropFirst(2).filter { !Self.own.contains($0.name) }.map { " \($0.name)=\($0.value)" }.joined()
         let lines = (fields[0].value + rest).split(separator: "\n", omittingEmptySubsequences: false)
@@ -64,7 +66,7 @@ struct JournalEntry {
         }
     }
 
-    /// A name of up to 64 capital letters, digits and underscores, which begins with a letter, as the journal demands.
+    /// Returns a valid field name: at most 64 capital letters, digits and underscores, of which the first is a letter.
     private static func name(_ key: String) -> String {
         let name = String(
             key.uppercased().unicodeScalars.map { scalar in

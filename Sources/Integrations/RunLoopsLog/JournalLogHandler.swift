@@ -24,35 +24,35 @@ internal import LinuxLibC
 /// | `ERROR` | the error of the line, if it has one |
 /// | any other | the metadata: `duration_ms` is `DURATION_MS`; an array is a field for each element |
 ///
-/// A name that the journal does not take, and one of the fields above, gets `LOG_` in front. A line is one datagram, and the call never
-/// waits. A line that the journal does not take, because it is not there, is full, or the line is longer than a datagram, goes to
-/// standard error instead, with `<PRIORITY>` in front, which systemd understands there.
+/// A name that the journal does not accept, or that is one of the fields above, gets the prefix `LOG_`. A line is one
+/// datagram, and the call never waits. If the journal does not run or is full, or if the line is longer than a datagram,
+/// the line is written to standard error instead, with `<PRIORITY>` in front, which systemd understands there.
 ///
 /// Thread safety: a value; any thread.
 public struct JournalLogHandler: LogHandler {
     /// The lowest level that is logged.
     public var logLevel: Logger.Level = .info
-    /// What goes with every line of the logger.
+    /// The metadata of every line of the logger.
     public var metadata: Logger.Metadata = [:]
-    /// What goes with a line by the task that logs it.
+    /// Provides further metadata for a line, from the task that logs the line.
     public var metadataProvider: Logger.MetadataProvider?
     private let label: String
     private let address: JournalAddress?
     private let fallback: CInt
 
-    /// A handler for a logger.
+    /// Makes a handler for a logger.
     ///
     /// - Parameters:
     ///   - label: The logger's label.
-    ///   - path: The journal's socket. With a path that is too long for a socket, all lines go to `fallback`.
-    ///   - fallback: The descriptor for lines that the journal does not take; standard error.
+    ///   - path: The path of the journal's socket. If the path is too long for a socket, all lines go to `fallback`.
+    ///   - fallback: The descriptor for lines that the journal does not accept; the default is standard error.
     public init(label: String, path: String = "/run/systemd/journal/socket", fallback: CInt = 2) {
         self.label = label
         self.fallback = fallback
         address = JournalAddress(path)
     }
 
-    /// One of the values that go with every line.
+    /// The value with this key in the metadata of every line.
     public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
         set { metadata[key] = newValue }
@@ -90,7 +90,7 @@ private struct JournalAddress: Sendable {
         bytes = Array(storage.prefix(Int(length)))
     }
 
-    /// Whether the datagram is on its way.
+    /// Sends a datagram; returns whether the system has accepted it.
     func send(_ datagram: [UInt8]) -> Bool {
         rl_datagram_send(bytes, UInt32(bytes.count), datagram, datagram.count, nil, 0) == 0
     }

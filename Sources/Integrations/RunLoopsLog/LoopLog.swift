@@ -6,7 +6,7 @@ public import Logging
 public import RunLoops
 public import RunLoopsDiagnostics
 
-/// What is unusual about run loops, in a log of swift-log, with metadata.
+/// Logs slow callouts, ends of runs and hangs of run loops with swift-log, with metadata.
 ///
 /// ```swift
 /// let log = LoopLog(Logger(label: "loops"), limits: .frame)
@@ -14,8 +14,8 @@ public import RunLoopsDiagnostics
 /// log.addNewLoops()
 /// ```
 ///
-/// Callouts that took longer than their kind may are logged as warnings, the ends of runs as debug messages. The
-/// loop's thread writes each line, right after the event that the line reports.
+/// Callouts that took longer than the limit of their kind are logged as warnings, the ends of runs as debug messages.
+/// The loop's thread writes each line, right after the event that the line reports.
 ///
 /// Log hangs in the handler of the watch:
 ///
@@ -39,40 +39,40 @@ public import RunLoopsDiagnostics
 ///
 /// Thread safety: all members may be used by any thread, except where they say otherwise.
 public final class LoopLog: Sendable {
-    /// How long callouts of each kind may take; callouts of kinds that are not named may take any time.
+    /// The longest time that callouts of each kind may take; kinds without a limit are not logged.
     public struct Limits: Sendable, ExpressibleByDictionaryLiteral {
-        /// By kind.
+        /// The limit of each kind.
         public var byKind: [RunLoop.Trace.Event.Callee: Duration]
 
-        /// These limits.
+        /// Makes limits from a dictionary literal.
         public init(dictionaryLiteral limits: (RunLoop.Trace.Event.Callee, Duration)...) {
             byKind = Dictionary(limits) { $1 }
         }
 
-        /// The same for all kinds.
+        /// Returns the same limit for all kinds.
         public static func all(_ limit: Duration) -> Limits {
             var limits: Limits = [:]
             for kind in RunLoop.Trace.Event.Callee.allCases { limits.byKind[kind] = limit }
             return limits
         }
 
-        /// 100 ms for all kinds: what a user notices.
+        /// A limit of 100 ms for all kinds: longer delays are noticed by users.
         public static var noticeable: Limits { .all(.milliseconds(100)) }
-        /// 16.7 ms for all kinds: a frame of a display.
+        /// A limit of 16.7 ms for all kinds: the duration of a frame of a display.
         public static var frame: Limits { .all(.microseconds(16_667)) }
     }
 
     private let logger: Logger
     private let watch: RunLoop.Watch
 
-    /// Logs of no loop at first.
+    /// Makes a log, of no loop at first.
     ///
     /// - Parameters:
-    ///   - logger: Where the lines go. Lines that the logger's level leaves out are not made.
-    ///   - limits: How long callouts may take.
-    ///   - pause: For how long slow callouts of one kind and label are only counted after one was logged.
-    ///   - slowLevel: The level of slow callouts.
-    ///   - runLevel: The level of ends of runs; `nil` for no lines about them.
+    ///   - logger: The logger for the lines. Lines below the logger's level are not created.
+    ///   - limits: The longest time that callouts may take.
+    ///   - pause: The time after a line in which slow callouts of the same kind and label are counted, but not logged.
+    ///   - slowLevel: The level of lines about slow callouts.
+    ///   - runLevel: The level of lines about ends of runs; `nil` for no such lines.
     public init(
         _ logger: Logger, limits: Limits = .noticeable, pause: Duration = .seconds(1),
         slowLevel: Logger.Level = .warning, runLevel: Logger.Level? = .debug
@@ -93,21 +93,21 @@ public final class LoopLog: Sendable {
 
     deinit { stop() }
 
-    /// Logs what a loop does from here on.
+    /// Logs the events of a loop from now on.
     ///
-    /// Returns whether the log does so: not after ``stop()``, not while a `TraceRecorder` has the loop. Adding a loop
-    /// twice is the same as adding it once.
+    /// Returns whether the loop is logged. It is not logged after ``stop()``, or while a `TraceRecorder` traces it.
+    /// Adding a loop twice is the same as adding it once.
     ///
     /// - Precondition: called on the loop's own thread.
     @discardableResult
     public func add(_ loop: RunLoop) -> Bool { watch.add(loop) }
 
-    /// Logs what every loop does that is made from here on.
+    /// Logs the events of every loop that is made from now on.
     public func addNewLoops() { watch.addNewLoops() }
 
     /// Ends the log.
     ///
-    /// A second call does nothing. The log ends by itself with this object's life.
+    /// A second call does nothing. A log that is released ends by itself.
     public func stop() { watch.stop() }
 
     /// Logs a hang: a warning when it begins, an error when it has ended.
@@ -162,7 +162,7 @@ extension RunLoop.Watch.EndedRun {
 }
 
 extension Duration {
-    /// In milliseconds with three decimals.
+    /// The duration in milliseconds with three decimals.
     fileprivate var milliseconds: Logger.MetadataValue {
         let microseconds = Int64(self / .microseconds(1))
         let fraction = String(microseconds.magnitude % 1000)

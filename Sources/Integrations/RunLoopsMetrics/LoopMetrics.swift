@@ -6,7 +6,7 @@ public import CoreMetrics
 public import RunLoops
 public import RunLoopsDiagnostics
 
-/// What run loops do, as metrics of swift-metrics.
+/// Reports the activity of run loops as metrics of swift-metrics.
 ///
 /// ```swift
 /// let metrics = LoopMetrics(every: .seconds(10))
@@ -15,9 +15,9 @@ public import RunLoopsDiagnostics
 /// let watch = try RunLoop.HangWatch { report in metrics.count(report) }
 /// ```
 ///
-/// A loop reports when it is about to sleep, at most once an interval, and once more when this is stopped. No timer is
-/// added, and no sleeping loop is woken: a loop that sleeps for an hour reports after that hour. If an endpoint is
-/// asked for metrics, give no interval, and call ``report()`` when the endpoint is asked.
+/// A loop reports when it is about to sleep, at most once an interval, and once more at ``stop()``. Reports need no
+/// timer, and wake no sleeping loop: a loop that sleeps for an hour reports after that hour. If an endpoint is asked
+/// for metrics, give no interval, and call ``report()`` when the endpoint is asked.
 ///
 /// All names begin with `run_loop_`, all times are in seconds, and each metric has the dimension `loop`: `main`, the
 /// name of the loop's thread, or its number. Name your threads, so that the dimension has few values.
@@ -43,13 +43,13 @@ public final class LoopMetrics: Sendable {
     private let metering: RunLoop.Metering
     private let factory: any MetricsFactory
 
-    /// Metrics of no loop at first.
+    /// Makes metrics, of no loop at first.
     ///
     /// - Parameters:
-    ///   - interval: The least time between two reports of one loop; `nil` for only the reports that ``report()`` asks
-    ///     for.
-    ///   - factory: Where the metrics go. Its handlers are called by the loop's thread, which waits meanwhile, or by
-    ///     the caller of ``report()`` or ``stop()``.
+    ///   - interval: The shortest time between two reports of one loop; `nil` to report only when ``report()`` is
+    ///     called.
+    ///   - factory: The factory of the metrics. Its handlers are called by the loop's thread, which waits meanwhile, or
+    ///     by the caller of ``report()`` or ``stop()``.
     ///
     /// - Precondition: the interval is positive.
     public init(every interval: Duration?, factory: any MetricsFactory = MetricsSystem.factory) {
@@ -62,27 +62,27 @@ public final class LoopMetrics: Sendable {
 
     deinit { stop() }
 
-    /// Reports what a loop does from here on.
+    /// Reports the activity of a loop from now on.
     ///
-    /// Returns whether the metrics do so: not after ``stop()``, not while a `TraceRecorder` has the loop. Adding a loop
-    /// twice is the same as adding it once.
+    /// Returns whether the loop is reported. It is not reported after ``stop()``, or while a `TraceRecorder` traces it.
+    /// Adding a loop twice is the same as adding it once.
     ///
     /// - Precondition: called on the loop's own thread.
     @discardableResult
     public func add(_ loop: RunLoop) -> Bool { metering.add(loop) }
 
-    /// Reports what every loop does that is made from here on.
+    /// Reports the activity of every loop that is made from now on.
     public func addNewLoops() { metering.addNewLoops() }
 
     /// Reports all loops now, on the calling thread.
     public func report() { metering.report() }
 
-    /// Reports a last time, and ends the metrics.
+    /// Reports all loops a last time, and ends the metrics.
     ///
-    /// A second call does nothing. The metrics end by themselves with this object's life.
+    /// A second call does nothing. Metrics that are released end by themselves.
     public func stop() { metering.stop() }
 
-    /// Counts a hang, and how long it was, when it has ended.
+    /// Counts a hang and its duration when the hang has ended.
     ///
     /// Call this with each report of a `HangWatch`.
     public func count(_ hang: RunLoop.HangWatch.Report) {
@@ -95,7 +95,7 @@ public final class LoopMetrics: Sendable {
 }
 
 extension RunLoop.HangWatch.Cause {
-    /// As a dimension's value: few, and without spaces.
+    /// The cause as the value of a dimension, without spaces and details.
     fileprivate var name: String {
         switch self {
         case .computing: "computing"

@@ -56,9 +56,9 @@ struct MetricsOfLoop: Sendable {
     }
 }
 
-/// Quantiles of a histogram, a meter each.
+/// The quantiles of a histogram, with a meter for each.
 ///
-/// What has been counted comes as a histogram: replaying it into a recorder would take a call for each single duration.
+/// The counts are a histogram already: to replay them into a recorder would take a call for each duration.
 private struct Quantiles: Sendable {
     private static let shares = [0.5, 0.9, 0.99, 1]
 

@@ -6,7 +6,7 @@ public import RunLoops
 internal import RunLoopsConcurrency
 public import ServiceLifecycle
 
-/// Work on a run loop, as a service of a `ServiceGroup`.
+/// Adds items to a run loop as a service of a `ServiceGroup`.
 ///
 /// The service starts with a closure on the loop's thread, which adds timers and sources. It then runs until the group
 /// shuts down gracefully, its task is cancelled, or the loop's thread ends. It stops with another closure on that
@@ -47,13 +47,13 @@ public struct RunLoopService: Service, CustomStringConvertible {
     private let start: @Sendable (RunLoop) throws -> Void
     private let stop: @Sendable (RunLoop) -> Void
 
-    /// A service on a loop.
+    /// Makes a service on a loop.
     ///
     /// - Parameters:
     ///   - loop: The loop, which has to run.
     ///   - mode: The mode that the closures run in; `.common` for all common modes.
-    ///   - start: Adds the items of the service; on the loop's thread. An error that it throws ends the service.
-    ///   - stop: Takes the items out again; on the loop's thread, once, if `start` has not thrown.
+    ///   - start: Adds the items of the service; called on the loop's thread. An error that it throws ends the service.
+    ///   - stop: Removes the items; called on the loop's thread, once, if `start` has not thrown.
     public init(
         on loop: RunLoop, in mode: RunLoop.Mode = .common, start: @escaping @Sendable (RunLoop) throws -> Void,
         stop: @escaping @Sendable (RunLoop) -> Void = { _ in }
@@ -64,10 +64,10 @@ public struct RunLoopService: Service, CustomStringConvertible {
         self.stop = stop
     }
 
-    /// Starts, waits for the shutdown, and stops.
+    /// Calls `start`, waits for the shutdown, and calls `stop`.
     ///
-    /// - Throws: What `start` throws; `CancellationError` when the task was cancelled before it has started;
-    ///   `ThreadEndedError` when the loop's thread has ended or ends meanwhile.
+    /// - Throws: The error of `start`; `CancellationError` if the task was cancelled before the service had started;
+    ///   `ThreadEndedError` if the loop's thread has ended or ends meanwhile.
     public func run() async throws {
         let (loop, start, stop) = (loop, start, stop)
         try await loop.result(in: mode) { try start(loop) }

@@ -50,7 +50,7 @@ private enum ModeNames {
         }
     }
 
-    /// The compiler's own casts ask the Swift runtime, which knows nothing of Core Foundation's types.
+    /// Casts without the Swift runtime, which does not know Core Foundation's types.
     private static func cast<Instance: AnyObject>(_ instance: AnyObject, to type: Instance.Type) -> Instance {
         Unmanaged<Instance>.fromOpaque(Unmanaged.passUnretained(instance).toOpaque()).takeUnretainedValue()
     }

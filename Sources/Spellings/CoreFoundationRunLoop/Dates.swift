@@ -5,19 +5,19 @@
 internal import CoreFoundation
 internal import RunLoops
 
-/// Core Foundation's dates and intervals, in seconds, and the loop's, in nanoseconds.
+/// Converts Core Foundation's dates and intervals, in seconds, to the loop's, in nanoseconds, and back.
 ///
-/// As in Core Foundation, a date means the moment on the monotonic clock that it had when it was given: a change of the
-/// wall clock does not move a timer.
+/// As in Core Foundation, a date is converted to a moment of the monotonic clock when it is given: a later change of
+/// the wall clock does not move a timer.
 enum Dates {
     /// Core Foundation's own limits: later dates and longer waits count as these.
     static let latest: CFAbsoluteTime = 4_039_289_856
     static let longestWait: CFTimeInterval = 504_911_232
 
-    /// The date, at most the latest.
+    /// Returns the date, or the latest date if that is earlier.
     static func bounded(_ date: CFAbsoluteTime) -> CFAbsoluteTime { date > latest ? latest : date }
 
-    /// The moment of `date`; the present one for a date that has passed, and for one that is not a number.
+    /// Returns the moment of `date`; the present moment if the date has passed or is not a number.
     static func instant(of date: CFAbsoluteTime) -> RunLoop.Instant {
         let wait = date - CFAbsoluteTimeGetCurrent()
         return RunLoop.Instant.now.advanced(by: .nanoseconds(wait > 0 ? Int64(min(wait, longestWait) * 1e9) : 0))
@@ -28,7 +28,8 @@ enum Dates {
         return CFAbsoluteTimeGetCurrent() + Double(wait) / 1e9
     }
 
-    /// The interval of a timer; `nil` for a timer that fires once, which is what an interval of zero or less means.
+    /// Returns the interval of a repeating timer; `nil` if `seconds` is zero or less, which means a timer that fires
+    /// once.
     static func interval(_ seconds: CFTimeInterval) -> Duration? {
         seconds > 0 ? .nanoseconds(max(1, Int64(min(seconds, longestWait) * 1e9))) : nil
     }

@@ -27,10 +27,10 @@ class Face: @unchecked Sendable {
         rl_register_types(&calls)
     }()
 
-    /// - Parameter instance: What ``RLKind/makeInstance()`` has made.
+    /// - Parameter instance: The instance that ``RLKind/makeInstance()`` has returned.
     init(_ instance: UnsafeMutableRawPointer) { self.instance = instance }
 
-    /// Gives the face to its instance, and the instance to the caller, who owns it.
+    /// Makes the instance the owner of this face; returns the instance, which the caller then owns.
     func takeInstance<Instance: AnyObject>(_ type: Instance.Type) -> Instance {
         rl_set_object(instance, Unmanaged.passRetained(self).toOpaque())
         return Unmanaged<Instance>.fromOpaque(instance).takeRetainedValue()
@@ -44,9 +44,9 @@ class Face: @unchecked Sendable {
 
     /// Whether `other`, of the same type, counts as equal.
     func isEqual(to other: Face) -> Bool { self === other }
-    /// Equal faces have equal hashes.
+    /// The hash of the face; equal faces have equal hashes.
     var hash: CFHashCode { CFHashCode(bitPattern: instance) }
-    /// What `CFShow` prints.
+    /// The text that `CFShow` prints.
     var summary: String { "<\(type(of: self)) \(instance)>" }
 }
 
@@ -56,7 +56,7 @@ extension RLKind {
         return rl_type_id(self)
     }
 
-    /// An instance that waits for its face: ``Face/takeInstance(_:)``.
+    /// Makes an instance without a face; ``Face/takeInstance(_:)`` adds the face.
     func makeInstance() -> UnsafeMutableRawPointer {
         Face.areTypesRegistered
         return rl_make_instance(self)
@@ -71,9 +71,9 @@ extension RLKind {
         }
     }
 
-    /// The face of an argument, not counted; traps if there is none.
+    /// Returns the face of an argument, without retaining it; traps if the argument is `nil` or of another type.
     ///
-    /// The caller keeps the argument, and the argument keeps the face.
+    /// The caller keeps the argument alive, and the argument keeps the face alive.
     @inline(__always)
     func face<Kind: Face>(_ instance: AnyObject?, _ kind: Kind.Type, _ function: StaticString) -> Unmanaged<Kind> {
         guard let instance, let object = rl_object(Unmanaged.passUnretained(instance).toOpaque(), self) else {
@@ -102,7 +102,7 @@ extension CFString {
         CFStringCreateWithCString(nil, text, CFStringBuiltInEncodings.UTF8.rawValue)
     }
 
-    /// The text, however long.
+    /// The string as a Swift `String`, of any length.
     var text: String {
         let length =
             CFStringGetMaximumSizeForEncoding(CFStringGetLength(self), CFStringBuiltInEncodings.UTF8.rawValue) + 1

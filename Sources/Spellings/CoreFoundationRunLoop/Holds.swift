@@ -8,15 +8,15 @@ internal import RunLoops
 
 /// The references that loops have to a Core Foundation instance, one for each loop that has the instance's item.
 ///
-/// As with Core Foundation, a program may release what it has added to a loop. A loop of this library keeps the item, and
-/// does not know the instance. A reference goes when the item is taken out of the loop, when the item becomes invalid, and
-/// when the loop's thread has ended.
+/// As with Core Foundation, a program may release an item after adding it to a loop. This library's loop keeps its own
+/// item, and does not know the Core Foundation instance. The reference of a loop is released when the item is removed from
+/// the loop, when the item becomes invalid, or when the loop's thread has ended.
 ///
 /// SAFETY: the one lock of all holds guards the fields, and those of ``LoopHolds``.
 final class Holds: @unchecked Sendable {
-    /// Remembered: its memory stays, even after the instance's end.
+    /// The instance; its memory is kept even after the instance has been finalized.
     private let instance: UnsafeMutableRawPointer
-    /// Usually there is one.
+    /// A loop with a reference; most instances have no other.
     @exclusivity(unchecked) private var firstLoop: LoopHolds?
     @exclusivity(unchecked) private var otherLoops: [LoopHolds] = []
     @exclusivity(unchecked) private var isOver = false
@@ -30,9 +30,9 @@ final class Holds: @unchecked Sendable {
 
     deinit { rl_forget(instance) }
 
-    /// Makes sure that `loop` has a reference; returns whether it is new.
+    /// Takes a reference for `loop`, unless it has one; returns whether the reference is new.
     ///
-    /// The caller has a reference too.
+    /// The caller must have a reference of its own.
     func take(for loop: LoopHolds) -> Bool {
         Self.lock.lock()
         defer { Self.lock.unlock() }
@@ -52,12 +52,12 @@ final class Holds: @unchecked Sendable {
         if isHeld { release() }
     }
 
-    /// The loop is gone, and no longer knows of the hold; with the lock held.
+    /// Called with the lock held when the loop's thread has ended: the loop no longer has a reference.
     fileprivate func forget(_ loop: LoopHolds) {
         if firstLoop === loop { firstLoop = otherLoops.popLast() } else { otherLoops.removeAll { $0 === loop } }
     }
 
-    /// The item is invalid: releases all references, and takes none from now on.
+    /// Called when the item has become invalid: releases all references, and takes no more.
     fileprivate func end() {
         Self.lock.lock()
         isOver = true
@@ -69,10 +69,10 @@ final class Holds: @unchecked Sendable {
         for _ in loops { release() }
     }
 
-    /// Calls `body` with the instance, which stays alive meanwhile.
+    /// Calls `body` with the instance, which is kept alive meanwhile; does nothing if the instance has been finalized.
     ///
-    /// A loop may call an item that a callout, or another thread, has just taken out of the loop. Without any other
-    /// reference the instance is gone then, and nothing is called.
+    /// A loop may call an item that has just been removed by a callout or another thread. If no other reference was
+    /// left, the instance has been finalized then.
     @inline(__always)
     func withInstance<Instance: AnyObject>(_ type: Instance.Type, _ body: (Instance) -> Void) {
         guard rl_retain_if_alive(instance) else { return }
@@ -94,11 +94,11 @@ final class HoldsEnd: Sendable {
     deinit { holds.end() }
 }
 
-/// What one loop holds: its own instance, and those of its items.
+/// The references of one loop: its own instance, and the instances of its items.
 ///
 /// SAFETY: as for ``Holds``.
 final class LoopHolds: LoopCompanion, @unchecked Sendable {
-    /// Until the loop's thread has ended.
+    /// The loop's own instance; `nil` after the loop's thread has ended.
     @exclusivity(unchecked) private var ownInstance: CFRunLoop?
     @exclusivity(unchecked) private var items: [ObjectIdentifier: Holds] = [:]
     @exclusivity(unchecked) private var hasThread: Bool
@@ -108,11 +108,11 @@ final class LoopHolds: LoopCompanion, @unchecked Sendable {
     /// The loop's own instance; `nil` before the first was made, and after the end of the loop's thread.
     var instance: CFRunLoop? { Holds.lock.withLock { ownInstance } }
 
-    /// Keeps an instance as the loop's own, unless another thread's was first.
+    /// Keeps an instance as the loop's own, unless another thread has set one before.
     ///
-    /// A loop whose thread has ended keeps nothing: neither items nor the instance.
+    /// A loop whose thread has ended keeps neither items nor the instance.
     ///
-    /// - Returns: The instance that counts.
+    /// - Returns: The loop's own instance, or `made` if the loop's thread has ended.
     func keep(_ made: CFRunLoop) -> CFRunLoop {
         Holds.lock.withLock {
             if let ownInstance { return ownInstance }

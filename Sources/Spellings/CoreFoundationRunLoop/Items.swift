@@ -6,9 +6,9 @@ internal import CCoreFoundationRunLoop
 internal import CoreFoundation
 internal import RunLoops
 
-/// The face of a timer, an observer or a source.
+/// The Swift object behind the instance of a timer, an observer or a source.
 class ItemFace: Face, @unchecked Sendable {
-    /// Which loops hold the instance.
+    /// The references of loops to the instance.
     let holds: Holds
     let order: CFIndex
 
@@ -18,7 +18,8 @@ class ItemFace: Face, @unchecked Sendable {
         super.init(instance)
     }
 
-    /// Adds the item to a loop by `add`, which returns whether the loop has it, and makes the loop hold the instance.
+    /// Adds the item to a loop by calling `add`, and makes the loop keep the instance if `add` returns that the loop
+    /// has the item.
     @inline(__always)
     func add(_ item: @autoclosure () -> RunLoop.Item, to loop: LoopFace, _ add: (RunLoop) -> Bool) {
         // First the hold: the loop may call the item before `add` returns. Usually the hold is still there afterwards.
@@ -28,16 +29,16 @@ class ItemFace: Face, @unchecked Sendable {
         if !isSettled { settle(item(), loop) }
     }
 
-    /// Takes an item out of a mode; the loop that has it in no other mode lets go of the instance.
+    /// Removes an item from a mode; a loop that has the item in no other mode releases the instance.
     func remove(_ item: RunLoop.Item, from mode: RunLoop.Mode, of loop: LoopFace) {
         loop.native.remove(item, from: mode)
         settle(item, loop)
     }
 
-    /// Makes the loop hold the instance if it has the item, and release it otherwise.
+    /// Makes the loop keep the instance if it has the item, and release the instance otherwise.
     ///
-    /// Another thread may add or remove the item meanwhile. Each thread looks again after what it has done, so that the
-    /// last of them leaves what is right.
+    /// Another thread may add or remove the item meanwhile. Each thread checks again after its own change, so that the
+    /// last of them leaves the right state.
     @inline(never)
     private func settle(_ item: RunLoop.Item, _ loop: LoopFace) {
         var isIn = loop.has(item)
@@ -51,7 +52,8 @@ class ItemFace: Face, @unchecked Sendable {
 
     // MARK: Descriptions
 
-    /// The name of a C function and its address, as far as the dynamic linker knows them.
+    /// Returns the name of a C function and its address, or `???` and the address if the dynamic linker does not know
+    /// the name.
     static func describe(_ function: UnsafeRawPointer?) -> String {
         guard let function else { return "a block" }
         return "\(rl_function_name(function).map { String(cString: $0) } ?? "???") (\(function))"
@@ -60,10 +62,10 @@ class ItemFace: Face, @unchecked Sendable {
     static func describe(_ flag: Bool) -> String { flag ? "Yes" : "No" }
 }
 
-/// The `info` of a timer or an observer, retained as its context says.
+/// The `info` of a timer, an observer or a source, retained and released with the functions of its context.
 ///
-/// The item's closure owns the object: Core Foundation releases the `info` of a timer or an observer when the item
-/// becomes invalid. A call of the closure keeps both alive.
+/// The closure of a timer or an observer owns this object, because Core Foundation releases their `info` when the item
+/// becomes invalid. A call of the closure keeps this object alive.
 final class Info: @unchecked Sendable {
     // SAFETY: constants. What `info` points to is the program's, which calls it from the loop's thread.
     let pointer: UnsafeMutableRawPointer?

@@ -9,7 +9,7 @@ public import CCoreFoundationRunLoop
 public import CoreFoundation
 public import RunLoops
 
-/// The face of a `CFRunLoop`.
+/// The Swift object behind a `CFRunLoop`.
 final class LoopFace: Face, @unchecked Sendable {
     let native: RunLoop
     let holds: LoopHolds
@@ -32,7 +32,7 @@ final class LoopFace: Face, @unchecked Sendable {
         RLKind.loop.face(rl, LoopFace.self, function).takeUnretainedValue()
     }
 
-    /// The same without counting a reference, for what is called often.
+    /// Calls `body` with the loop's Swift object without retaining it, for functions that are called often.
     @inline(__always)
     static func with<Result>(
         _ rl: CFRunLoop?, _ function: StaticString, _ body: (LoopFace) -> Result
@@ -42,7 +42,7 @@ final class LoopFace: Face, @unchecked Sendable {
 }
 
 extension RunLoop {
-    /// The loop under Core Foundation's name: the same object each time, until the loop's thread ends.
+    /// The loop as a `CFRunLoop`: the same object each time, until the loop's thread ends.
     ///
     /// Thread safety: any thread.
     public var coreFoundation: CFRunLoop {
@@ -52,7 +52,7 @@ extension RunLoop {
 }
 
 extension CFRunLoop {
-    /// The loop itself, with all that Core Foundation has no name for.
+    /// The loop as this package's `RunLoop`, with the members that Core Foundation does not have.
     ///
     /// Thread safety: any thread.
     public var native: RunLoop { LoopFace.of(self, #function).native }
@@ -60,7 +60,7 @@ extension CFRunLoop {
 
 // MARK: Loops
 
-/// The type of this library's run loops.
+/// The type identifier of this library's run loops.
 @_cdecl("RLRunLoopGetTypeID")
 @discardableResult
 public func CFRunLoopGetTypeID() -> CFTypeID { RLKind.loop.typeID }
@@ -73,7 +73,7 @@ public func CFRunLoopGetCurrent() -> CFRunLoop! { RunLoop.current.coreFoundation
 @discardableResult
 public func CFRunLoopGetMain() -> CFRunLoop! { RunLoop.main.coreFoundation }
 
-/// Whether the thread sleeps, or is about to.
+/// Whether the loop's thread sleeps, or is about to.
 @_cdecl("RLRunLoopIsWaiting")
 @discardableResult
 public func CFRunLoopIsWaiting(_ rl: CFRunLoop!) -> Bool { LoopFace.with(rl, #function) { $0.native.isWaiting } }
@@ -123,7 +123,7 @@ public func CFRunLoopAddCommonMode(_ rl: CFRunLoop!, _ mode: CFRunLoopMode!) {
     CFRunLoopAddCommonMode(rl, mode?.rawValue)
 }
 
-/// When the next timer of `mode` is due; 0 if there is none.
+/// The date at which the next timer of `mode` is due; 0 if there is no timer.
 @_cdecl("RLRunLoopGetNextTimerFireDate")
 @discardableResult
 public func CFRunLoopGetNextTimerFireDate(_ rl: CFRunLoop!, _ mode: CFString!) -> CFAbsoluteTime {
@@ -131,7 +131,7 @@ public func CFRunLoopGetNextTimerFireDate(_ rl: CFRunLoop!, _ mode: CFString!) -
     return next.map { Dates.date(of: $0) } ?? 0
 }
 
-/// When the next timer of `mode` is due; 0 if there is none.
+/// The date at which the next timer of `mode` is due; 0 if there is no timer.
 @discardableResult
 public func CFRunLoopGetNextTimerFireDate(_ rl: CFRunLoop!, _ mode: CFRunLoopMode!) -> CFAbsoluteTime {
     CFRunLoopGetNextTimerFireDate(rl, mode?.rawValue)
@@ -143,7 +143,7 @@ public func CFRunLoopGetNextTimerFireDate(_ rl: CFRunLoop!, _ mode: CFRunLoopMod
 @_cdecl("RLRunLoopRun")
 public func CFRunLoopRun() { RunLoop.current.run() }
 
-/// Runs `mode` of the calling thread's loop for `seconds`; with none, or less, the loop looks at everything once.
+/// Runs `mode` of the calling thread's loop for `seconds`; if `seconds` is zero or less, for one turn without a sleep.
 ///
 /// More than 16 years mean no limit, as on Apple's systems.
 @_cdecl("RLRunLoopRunInMode")
@@ -169,7 +169,7 @@ public func CFRunLoopRunInMode(
     }
 }
 
-/// Runs `mode` of the calling thread's loop for `seconds`; with none, or less, the loop looks at everything once.
+/// Runs `mode` of the calling thread's loop for `seconds`; if `seconds` is zero or less, for one turn without a sleep.
 @discardableResult
 public func CFRunLoopRunInMode(
     _ mode: CFRunLoopMode!, _ seconds: CFTimeInterval, _ returnAfterSourceHandled: Bool

@@ -11,27 +11,27 @@ internal import RunLoops
 
 /// The name of a mode that a run loop can run in, as a type of its own.
 ///
-/// The toolchain's Core Foundation makes it another name of `CFString`, without `defaultMode` and `commonModes`.
-/// Every function that takes a mode takes a `CFString` as well, such as `kCFRunLoopDefaultMode`.
+/// The toolchain's Core Foundation declares this as another name of `CFString`, without `defaultMode` and
+/// `commonModes`. Every function that takes a mode takes a `CFString` as well, such as `kCFRunLoopDefaultMode`.
 public typealias CFRunLoopMode = CCoreFoundationRunLoop.CFRunLoopMode
 
 extension CFRunLoopMode {
-    /// The mode for everything that needs no other mode.
+    /// The default mode, for items that need no other mode.
     public static var defaultMode: CFRunLoopMode { kCFRunLoopDefaultMode }
 
-    /// Not a mode to run in but a mark: all modes that are marked as common.
+    /// A name for all modes that are marked as common; a loop cannot run in it.
     public static var commonModes: CFRunLoopMode { kCFRunLoopCommonModes }
 
-    /// The mode with this name.
+    /// Makes the mode with this name.
     ///
-    /// Where Apple's systems have `CFRunLoopMode("name" as CFString)`: Swift has no such cast on Linux.
+    /// On Apple's systems the same is `CFRunLoopMode("name" as CFString)`: Swift has no such cast on Linux.
     public init(_ name: String) { self.init(rawValue: CFString.make(name)) }
 }
 
 // The type is this library's own: only its declaration is in C.
 // swift-format-ignore: AvoidRetroactiveConformances
 extension CFRunLoopMode: @retroactive Equatable, @retroactive Hashable {
-    /// Whether both have the same name.
+    /// Whether both modes have the same name.
     public static func == (left: CFRunLoopMode, right: CFRunLoopMode) -> Bool {
         CFEqual(left.rawValue, right.rawValue)
     }
@@ -40,9 +40,11 @@ extension CFRunLoopMode: @retroactive Equatable, @retroactive Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(CFHash(rawValue)) }
 }
 
-/// The mode of that name, where a mode is asked for; otherwise Core Foundation's function, which makes a string.
+/// Makes a mode with a name, where the compiler needs a mode; otherwise it chooses Core Foundation's function, which
+/// makes a string.
 ///
-/// With the toolchain's module a mode is a string, and programs for Linux make one so. `alloc` has no effect.
+/// With the toolchain's module a mode is a string, and programs for Linux make modes with this function. `alloc` has no
+/// effect.
 @_disfavoredOverload
 public func CFStringCreateWithCString(
     _ alloc: CFAllocator!, _ cStr: UnsafePointer<CChar>!, _ encoding: CFStringEncoding
@@ -52,7 +54,7 @@ public func CFStringCreateWithCString(
 }
 
 extension RunLoop.Mode {
-    /// The mode with Core Foundation's name; traps without one.
+    /// Makes the mode with a name of Core Foundation's; traps if the name is `nil`.
     @inline(__always)
     init(_ name: CFString?, _ function: StaticString) {
         guard let name else {
@@ -61,7 +63,8 @@ extension RunLoop.Mode {
         if let known = Self.known(name) { self = known } else { self.init(rawValue: name.text) }
     }
 
-    /// The mode if the object is one of the two strings that most calls name, which are known by their addresses.
+    /// Returns the default mode or the common modes if the object is the string of one of them, compared by address;
+    /// otherwise `nil`.
     @inline(__always)
     static func known(_ name: AnyObject) -> RunLoop.Mode? {
         switch rl_known_mode(Unmanaged.passUnretained(name).toOpaque()) {
@@ -71,7 +74,7 @@ extension RunLoop.Mode {
         }
     }
 
-    /// The mode's name for Core Foundation.
+    /// The mode's name as a `CFString`.
     var name: CFString {
         switch self {
         case .default: kCFRunLoopDefaultMode

@@ -9,14 +9,14 @@ internal import CCoreFoundationRunLoop
 public import CoreFoundation
 internal import RunLoops
 
-/// The face of a `CFRunLoopObserver`.
+/// The Swift object behind a `CFRunLoopObserver`.
 final class ObserverFace: ItemFace, @unchecked Sendable {
     let native: RunLoop.Observer
-    /// With the `info` that was retained, which is valid as long as the observer.
+    /// The context with the retained `info`, which is valid as long as the observer.
     private var context = CFRunLoopObserverContext()
     private let callout: UnsafeRawPointer?
 
-    /// - Parameter call: What the observer calls, with its instance.
+    /// - Parameter call: The function that the observer calls, with its instance.
     private init(
         _ activities: CFOptionFlags, repeats: Bool, order: CFIndex, _ callout: UnsafeRawPointer?,
         _ call: @escaping (CFRunLoopObserver, CFRunLoopActivity) -> Void
@@ -57,7 +57,7 @@ final class ObserverFace: ItemFace, @unchecked Sendable {
         RLKind.observer.face(observer, ObserverFace.self, function).takeUnretainedValue()
     }
 
-    /// The context, whose `info` is released when the observer becomes invalid.
+    /// The present context; its `info` is `nil` after the observer has become invalid, because it has been released.
     var currentContext: CFRunLoopObserverContext {
         var current = context
         if !native.isValid { current.info = nil }
@@ -76,7 +76,7 @@ final class ObserverFace: ItemFace, @unchecked Sendable {
     }
 }
 
-/// The type of this library's observers.
+/// The type identifier of this library's observers.
 @_cdecl("RLRunLoopObserverGetTypeID")
 @discardableResult
 public func CFRunLoopObserverGetTypeID() -> CFTypeID { RLKind.observer.typeID }
@@ -112,7 +112,7 @@ public func CFRunLoopObserverCreateWithHandler(
 
 // MARK: In a loop
 
-/// Adds an observer to a mode of a loop, which holds it until it is removed or invalid.
+/// Adds an observer to a mode of a loop, which keeps the observer until it is removed or invalid.
 @_cdecl("RLRunLoopAddObserver")
 public func CFRunLoopAddObserver(_ rl: CFRunLoop!, _ observer: CFRunLoopObserver!, _ mode: CFString!) {
     let face = ObserverFace.of(observer, #function)
@@ -120,7 +120,7 @@ public func CFRunLoopAddObserver(_ rl: CFRunLoop!, _ observer: CFRunLoopObserver
     face.add(face.native, to: LoopFace.of(rl, #function)) { $0.add(face.native, in: mode) }
 }
 
-/// Adds an observer to a mode of a loop, which holds it until it is removed or invalid.
+/// Adds an observer to a mode of a loop, which keeps the observer until it is removed or invalid.
 public func CFRunLoopAddObserver(_ rl: CFRunLoop!, _ observer: CFRunLoopObserver!, _ mode: CFRunLoopMode!) {
     CFRunLoopAddObserver(rl, observer, mode?.rawValue)
 }
@@ -169,14 +169,14 @@ public func CFRunLoopObserverDoesRepeat(_ observer: CFRunLoopObserver!) -> Bool 
     ObserverFace.of(observer, #function).native.repeats
 }
 
-/// Among the observers of one mode the lowest order goes first.
+/// The order of the observer: of the observers of one mode, the one with the lowest order is called first.
 @_cdecl("RLRunLoopObserverGetOrder")
 @discardableResult
 public func CFRunLoopObserverGetOrder(_ observer: CFRunLoopObserver!) -> CFIndex {
     ObserverFace.of(observer, #function).order
 }
 
-/// Takes the observer out of its loop for good, and releases its `info`.
+/// Removes the observer from its loop for good, and releases its `info`.
 @_cdecl("RLRunLoopObserverInvalidate")
 public func CFRunLoopObserverInvalidate(_ observer: CFRunLoopObserver!) {
     ObserverFace.of(observer, #function).native.invalidate()

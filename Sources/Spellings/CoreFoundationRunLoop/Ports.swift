@@ -6,11 +6,11 @@ internal import CCoreFoundationRunLoop
 internal import CoreFoundation
 internal import RunLoops
 
-/// A source of version 1: a file descriptor that wakes the loop.
+/// The Swift object behind a source of version 1: a file descriptor that wakes the loop.
 final class PortFace: SourceFace, @unchecked Sendable {
     private let context: RLRunLoopSourceContext1
     private let info: Info
-    /// Made when the source is first asked for: the program may give the descriptor until then.
+    /// The loop's source, made at the first use; the program need not have a descriptor before.
     private let source = Guarded<RunLoop.DescriptorSource?>(nil)
 
     init(order: CFIndex, _ given: RLRunLoopSourceContext1) {
@@ -51,10 +51,10 @@ final class PortFace: SourceFace, @unchecked Sendable {
         }
     }
 
-    /// Writes a reply to the port and releases it, as Core Foundation sends a message and frees it.
+    /// Writes a reply to the descriptor and releases it, as Core Foundation sends a message and frees it.
     ///
-    /// Like Core Foundation it waits until the reply is sent, and passes over a port that takes none any more; but not for more than five
-    /// seconds without progress.
+    /// Waits until the reply is written, but at most five seconds without progress. A descriptor that takes no more
+    /// replies is ignored, as in Core Foundation.
     private static func send(_ reply: UnsafeMutableRawPointer, to descriptor: CInt) {
         let object = Unmanaged<AnyObject>.fromOpaque(reply).takeUnretainedValue()
         guard CFGetTypeID(object) == CFDataGetTypeID() else {

@@ -9,23 +9,23 @@ public import CCoreFoundationRunLoop
 public import CoreFoundation
 internal import RunLoops
 
-/// What a source of version 0 calls: Core Foundation's structure, whose functions name ``CFRunLoopMode``.
+/// The context of a source of version 0: Core Foundation's structure, with functions that take a ``CFRunLoopMode``.
 public typealias CFRunLoopSourceContext = RLRunLoopSourceContext
 
-/// What a source of version 1 calls, with the four arguments of Apple's perform function.
+/// The context of a source of version 1, whose perform function has the four arguments of Apple's systems.
 ///
-/// The port is a file descriptor. The perform function reads what is there: it is called once a turn for as long as the
-/// descriptor is readable. It returns `nil`, or a reply: a `CFData` that the caller owns, as
-/// `Unmanaged.passRetained(data).toOpaque()` is. The loop writes the reply to the descriptor, and releases it; it
-/// waits for room, and drops what is left after five seconds without progress.
+/// The port is a file descriptor. The perform function is called once a turn for as long as the descriptor is readable,
+/// and reads from it. It returns `nil`, or a reply: a `CFData` that the caller owns, such as
+/// `Unmanaged.passRetained(data).toOpaque()`. The loop writes the reply to the descriptor, and releases it. The loop
+/// waits for room, and drops the rest of the reply after five seconds without progress.
 public typealias CFRunLoopSourceContext1 = RLRunLoopSourceContext1
 
-/// The type of this library's sources.
+/// The type identifier of this library's sources.
 @_cdecl("RLRunLoopSourceGetTypeID")
 @discardableResult
 public func CFRunLoopSourceGetTypeID() -> CFTypeID { RLKind.source.typeID }
 
-/// Makes a source of the version that the context says; `allocator` has no effect.
+/// Makes a source of the version that the context names; `allocator` has no effect.
 ///
 /// - Precondition: the version is 0, or 1 and `context` points to a `CFRunLoopSourceContext1`.
 @discardableResult
@@ -56,14 +56,14 @@ public func CFRunLoopSourceCreate(
 
 // MARK: In a loop
 
-/// Adds a source to a mode of a loop, which holds it until it is removed or invalid.
+/// Adds a source to a mode of a loop, which keeps the source until it is removed or invalid.
 @_cdecl("RLRunLoopAddSource")
 public func CFRunLoopAddSource(_ rl: CFRunLoop!, _ source: CFRunLoopSource!, _ mode: CFString!) {
     let face = SourceFace.of(source, #function)
     face.add(to: LoopFace.of(rl, #function), RunLoop.Mode(mode, #function))
 }
 
-/// Adds a source to a mode of a loop, which holds it until it is removed or invalid.
+/// Adds a source to a mode of a loop, which keeps the source until it is removed or invalid.
 public func CFRunLoopAddSource(_ rl: CFRunLoop!, _ source: CFRunLoopSource!, _ mode: CFRunLoopMode!) {
     CFRunLoopAddSource(rl, source, mode?.rawValue)
 }
@@ -96,16 +96,16 @@ public func CFRunLoopContainsSource(_ rl: CFRunLoop!, _ source: CFRunLoopSource!
 
 // MARK: Asking and changing
 
-/// Marks a source of version 0, so that a loop performs it in its next turn; does not wake the loop.
+/// Signals a source of version 0, so that a loop performs it in its next turn; does not wake the loop.
 @_cdecl("RLRunLoopSourceSignal")
 public func CFRunLoopSourceSignal(_ source: CFRunLoopSource!) { SourceFace.with(source, #function) { $0.signal() } }
 
-/// The order that the source was made with: among those of one mode the lowest is performed first.
+/// The order of the source: of the signalled sources of one mode, the one with the lowest order is performed first.
 @_cdecl("RLRunLoopSourceGetOrder")
 @discardableResult
 public func CFRunLoopSourceGetOrder(_ source: CFRunLoopSource!) -> CFIndex { SourceFace.of(source, #function).order }
 
-/// Takes the source out of all loops for good; its `info` is released with the source.
+/// Removes the source from all loops for good; its `info` is released with the source.
 @_cdecl("RLRunLoopSourceInvalidate")
 public func CFRunLoopSourceInvalidate(_ source: CFRunLoopSource!) {
     SourceFace.of(source, #function).native.invalidate()
@@ -118,7 +118,7 @@ public func CFRunLoopSourceIsValid(_ source: CFRunLoopSource!) -> Bool {
     SourceFace.of(source, #function).native.isValid
 }
 
-/// Copies the source's context, which must have room for the source's version.
+/// Copies the source's context to `context`, which must have room for a context of the source's version.
 @_cdecl("RLRunLoopSourceGetContext")
 public func CFRunLoopSourceGetContext(
     _ source: CFRunLoopSource!, _ context: UnsafeMutablePointer<CFRunLoopSourceContext>!
@@ -126,7 +126,9 @@ public func CFRunLoopSourceGetContext(
     SourceFace.of(source, #function).copyContext(to: UnsafeMutableRawPointer(context))
 }
 
-/// Whether a source of version 0 is signalled and not yet performed; Core Foundation exports it without a header.
+/// Whether a source of version 0 is signalled and not yet performed.
+///
+/// Core Foundation exports this function without a header.
 package func CFRunLoopSourceIsSignalled(_ source: CFRunLoopSource!) -> Bool {
     SourceFace.of(source, #function).isSignalled
 }

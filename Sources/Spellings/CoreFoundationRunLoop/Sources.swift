@@ -6,14 +6,15 @@ internal import CCoreFoundationRunLoop
 internal import CoreFoundation
 internal import RunLoops
 
-/// The face of a `CFRunLoopSource`: ``SignalledFace`` or ``PortFace``, by the version of the context.
+/// The Swift object behind a `CFRunLoopSource`: a ``SignalledFace`` or a ``PortFace``, depending on the version of the
+/// context.
 class SourceFace: ItemFace, @unchecked Sendable {
     @inline(__always)
     static func of(_ source: CFRunLoopSource?, _ function: StaticString) -> SourceFace {
         RLKind.source.face(source, SourceFace.self, function).takeUnretainedValue()
     }
 
-    /// The same without counting a reference, for what is called often.
+    /// Calls `body` with the source's Swift object without retaining it, for functions that are called often.
     @inline(__always)
     static func with<Result>(
         _ source: CFRunLoopSource?, _ function: StaticString, _ body: (SourceFace) -> Result
@@ -25,7 +26,7 @@ class SourceFace: ItemFace, @unchecked Sendable {
 
     /// The loop's own source.
     var native: RunLoop.Item { fatalError("Each version of a source has its own.") }
-    /// Both versions of a context begin alike; this is that beginning, with the `info` that was retained.
+    /// The part of the context that both versions have in common, with the retained `info`.
     var beginning: RLRunLoopSourceContext { fatalError("Each version of a source has its own.") }
     /// The address of the perform function.
     var callout: UnsafeRawPointer? { nil }
@@ -69,10 +70,11 @@ class SourceFace: ItemFace, @unchecked Sendable {
     }
 }
 
-/// A source of version 0: a thread signals it, and a loop performs it.
+/// The Swift object behind a source of version 0: a thread signals the source, and a loop performs it.
 final class SignalledFace: SourceFace, @unchecked Sendable {
     private let context: RLRunLoopSourceContext
-    /// Released with the source, and not when the source becomes invalid: CFEqual and CFHash ask for it.
+    /// The `info`, which is released with the source, and not when the source becomes invalid: CFEqual and CFHash need
+    /// it.
     private let info: Info
     private let source: RunLoop.Source
 

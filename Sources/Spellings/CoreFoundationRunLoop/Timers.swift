@@ -9,9 +9,10 @@ internal import CCoreFoundationRunLoop
 public import CoreFoundation
 internal import RunLoops
 
-/// The face of a `CFRunLoopTimer`.
+/// The Swift object behind a `CFRunLoopTimer`.
 final class TimerFace: ItemFace, @unchecked Sendable {
-    /// A fire date as it was given, and the moment that it means: what was given is what comes back.
+    /// A fire date as it was given, with its moment on the monotonic clock, so that reading the date returns exactly
+    /// the given one.
     private struct Anchor {
         var date: CFAbsoluteTime
         var moment: RunLoop.Instant
@@ -25,11 +26,11 @@ final class TimerFace: ItemFace, @unchecked Sendable {
     let native: RunLoop.Timer
     private let anchor: Guarded<Anchor>
     private let interval: CFTimeInterval
-    /// With the `info` that was retained, which is valid as long as the timer.
+    /// The context with the retained `info`, which is valid as long as the timer.
     private var context = CFRunLoopTimerContext()
     private let callout: UnsafeRawPointer?
 
-    /// - Parameter call: What the timer calls, with its instance.
+    /// - Parameter call: The function that the timer calls, with its instance.
     private init(
         _ date: CFAbsoluteTime, _ interval: CFTimeInterval, order: CFIndex, _ callout: UnsafeRawPointer?,
         _ call: @escaping (CFRunLoopTimer) -> Void
@@ -74,7 +75,7 @@ final class TimerFace: ItemFace, @unchecked Sendable {
         RLKind.timer.face(timer, TimerFace.self, function).takeUnretainedValue()
     }
 
-    /// The same without counting a reference, for what is called often.
+    /// Calls `body` with the timer's Swift object without retaining it, for functions that are called often.
     @inline(__always)
     static func with<Result>(
         _ timer: CFRunLoopTimer?, _ function: StaticString, _ body: (TimerFace) -> Result
@@ -82,7 +83,7 @@ final class TimerFace: ItemFace, @unchecked Sendable {
         RLKind.timer.face(timer, TimerFace.self, function)._withUnsafeGuaranteedRef(body)
     }
 
-    /// 0 for an invalid timer, as in Core Foundation.
+    /// The date of the next fire; 0 for an invalid timer, as in Core Foundation.
     var nextFireDate: CFAbsoluteTime {
         get {
             guard native.isValid else { return 0 }
@@ -98,7 +99,7 @@ final class TimerFace: ItemFace, @unchecked Sendable {
         }
     }
 
-    /// As on Apple's systems; the toolchain's Core Foundation ignores it.
+    /// The tolerance in seconds, which has an effect as on Apple's systems; the toolchain's Core Foundation ignores it.
     var tolerance: CFTimeInterval {
         get { Dates.seconds(native.tolerance) }
         set { native.tolerance = .nanoseconds(newValue > 0 ? Int64(min(newValue, Dates.longestWait) * 1e9) : 0) }
@@ -106,7 +107,7 @@ final class TimerFace: ItemFace, @unchecked Sendable {
 
     var intervalAndRepeats: (CFTimeInterval, Bool) { (interval, interval > 0) }
 
-    /// The context, whose `info` is released when the timer becomes invalid.
+    /// The present context; its `info` is `nil` after the timer has become invalid, because it has been released.
     var currentContext: CFRunLoopTimerContext {
         var current = context
         if !native.isValid { current.info = nil }
@@ -124,14 +125,14 @@ final class TimerFace: ItemFace, @unchecked Sendable {
     }
 }
 
-/// The type of this library's timers.
+/// The type identifier of this library's timers.
 @_cdecl("RLRunLoopTimerGetTypeID")
 @discardableResult
 public func CFRunLoopTimerGetTypeID() -> CFTypeID { RLKind.timer.typeID }
 
-/// Makes a timer that calls a function; with an interval of zero or less it fires once.
+/// Makes a timer that calls a function; the timer fires once if the interval is zero or less.
 ///
-/// A date that has passed means as soon as the loop turns. `allocator` and `flags` have no effect.
+/// If the date has passed, the timer fires in the loop's next turn. `allocator` and `flags` have no effect.
 @discardableResult
 public func CFRunLoopTimerCreate(
     _ allocator: CFAllocator!, _ fireDate: CFAbsoluteTime, _ interval: CFTimeInterval, _ flags: CFOptionFlags,
@@ -145,7 +146,7 @@ public func CFRunLoopTimerCreate(
         .takeInstance(CFRunLoopTimer.self)
 }
 
-/// Makes a timer that calls a closure; with an interval of zero or less it fires once.
+/// Makes a timer that calls a closure; the timer fires once if the interval is zero or less.
 @discardableResult
 public func CFRunLoopTimerCreateWithHandler(
     _ allocator: CFAllocator!, _ fireDate: CFAbsoluteTime, _ interval: CFTimeInterval, _ flags: CFOptionFlags,
@@ -160,7 +161,7 @@ public func CFRunLoopTimerCreateWithHandler(
 
 // MARK: In a loop
 
-/// Adds a timer to a mode of a loop, which holds it until it is removed or invalid.
+/// Adds a timer to a mode of a loop, which keeps the timer until it is removed or invalid.
 @_cdecl("RLRunLoopAddTimer")
 public func CFRunLoopAddTimer(_ rl: CFRunLoop!, _ timer: CFRunLoopTimer!, _ mode: CFString!) {
     let mode = RunLoop.Mode(mode, #function)
@@ -170,7 +171,7 @@ public func CFRunLoopAddTimer(_ rl: CFRunLoop!, _ timer: CFRunLoopTimer!, _ mode
     }
 }
 
-/// Adds a timer to a mode of a loop, which holds it until it is removed or invalid.
+/// Adds a timer to a mode of a loop, which keeps the timer until it is removed or invalid.
 public func CFRunLoopAddTimer(_ rl: CFRunLoop!, _ timer: CFRunLoopTimer!, _ mode: CFRunLoopMode!) {
     CFRunLoopAddTimer(rl, timer, mode?.rawValue)
 }
@@ -203,16 +204,16 @@ public func CFRunLoopContainsTimer(_ rl: CFRunLoop!, _ timer: CFRunLoopTimer!, _
 
 // MARK: Asking and changing
 
-/// When the timer fires next; 0 for an invalid timer.
+/// The date at which the timer fires next; 0 for an invalid timer.
 @_cdecl("RLRunLoopTimerGetNextFireDate")
 @discardableResult
 public func CFRunLoopTimerGetNextFireDate(_ timer: CFRunLoopTimer!) -> CFAbsoluteTime {
     TimerFace.of(timer, #function).nextFireDate
 }
 
-/// Sets when the timer fires next; a repeating timer goes on from there.
+/// Sets the date at which the timer fires next; a repeating timer continues from this date.
 ///
-/// If a sleeping loop must now sleep shorter, it is woken for that.
+/// A sleeping loop is woken if it must now sleep for a shorter time.
 @_cdecl("RLRunLoopTimerSetNextFireDate")
 public func CFRunLoopTimerSetNextFireDate(_ timer: CFRunLoopTimer!, _ fireDate: CFAbsoluteTime) {
     TimerFace.of(timer, #function).nextFireDate = fireDate
@@ -232,12 +233,12 @@ public func CFRunLoopTimerDoesRepeat(_ timer: CFRunLoopTimer!) -> Bool {
     TimerFace.of(timer, #function).intervalAndRepeats.1
 }
 
-/// The order that the timer was made with; it has no effect.
+/// The order that the timer was made with, which has no effect.
 @_cdecl("RLRunLoopTimerGetOrder")
 @discardableResult
 public func CFRunLoopTimerGetOrder(_ timer: CFRunLoopTimer!) -> CFIndex { TimerFace.of(timer, #function).order }
 
-/// Takes the timer out of its loop for good, and releases its `info`.
+/// Removes the timer from its loop for good, and releases its `info`.
 @_cdecl("RLRunLoopTimerInvalidate")
 public func CFRunLoopTimerInvalidate(_ timer: CFRunLoopTimer!) { TimerFace.of(timer, #function).native.invalidate() }
 
@@ -254,14 +255,15 @@ public func CFRunLoopTimerGetContext(
     context.pointee = TimerFace.of(timer, #function).currentContext
 }
 
-/// How many seconds later than its date the timer may fire.
+/// The tolerance of the timer in seconds: how much later than its date the timer may fire.
 @_cdecl("RLRunLoopTimerGetTolerance")
 @discardableResult
 public func CFRunLoopTimerGetTolerance(_ timer: CFRunLoopTimer!) -> CFTimeInterval {
     TimerFace.of(timer, #function).tolerance
 }
 
-/// Sets how many seconds later than its date the timer may fire: half the interval at most, and zero at least.
+/// Sets the tolerance of the timer in seconds: how much later than its date the timer may fire, from 0 to half the
+/// interval.
 @_cdecl("RLRunLoopTimerSetTolerance")
 public func CFRunLoopTimerSetTolerance(_ timer: CFRunLoopTimer!, _ tolerance: CFTimeInterval) {
     TimerFace.of(timer, #function).tolerance = tolerance

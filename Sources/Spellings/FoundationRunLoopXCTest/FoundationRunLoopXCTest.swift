@@ -6,19 +6,18 @@ internal import CGuestAtLoad
 internal import LinuxLibC
 internal import RunLoops
 
-/// Has the main loop run while a test waits in XCTest.
+/// Runs the main loop while a test waits in XCTest.
 ///
 /// `waitForExpectations`, `wait(for:)` and asynchronous tests of XCTest run Foundation's own loop on the main thread.
-/// A test target that depends on this module has this package's main loop as a guest in it: timers, ports and closures
-/// of `FoundationRunLoop` are served while XCTest waits. One line in the manifest is enough; no test imports the
-/// module.
+/// In a test target that depends on this module, this package's main loop is a guest of Foundation's loop: timers,
+/// ports and closures of `FoundationRunLoop` run while XCTest waits. One line in the manifest is enough; no test
+/// imports the module.
 ///
-/// Under Swift Testing, which gives the main thread away, the module does nothing: there `RunLoopsTestingMain` runs the
-/// main loop.
+/// Under Swift Testing, which leaves the main thread to libdispatch, the module does nothing: there
+/// `RunLoopsTestingMain` runs the main loop.
 ///
-/// Foundation's loop watches the guest's descriptor itself, as a source of version 1. `MainQueueGuest` would do for the
-/// waits, but it does its work on the main queue, and the work of the main queue ends a test's own
-/// `run(mode:before:)`.
+/// Foundation's loop watches the guest's descriptor as a source of version 1. `MainQueueGuest` would be enough for the
+/// waits, but it does its work on the main queue, and work of the main queue ends a test's own `run(mode:before:)`.
 @MainActor
 private enum Guest {
     static func enter() {
@@ -44,11 +43,11 @@ private enum Guest {
         runReady()
     }
 
-    /// Foundation's loop calls this on the main thread.
+    /// Called by Foundation's loop on the main thread.
     private nonisolated static func runReady() { RunLoop.main.runReady(in: .default, servingMainQueue: false) }
 }
 
-/// The C part calls this when the program is loaded.
+/// Called by the C part when the program is loaded.
 @_cdecl("run_loops_guest_at_load")
 func enterFoundationsLoopAtLoad() {
     // A program without XCTest in it is not touched: it runs the main loop itself.

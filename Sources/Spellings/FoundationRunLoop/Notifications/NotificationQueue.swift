@@ -6,38 +6,39 @@ public import Foundation
 internal import RunLoops
 internal import RunLoopsKit
 
-/// Posts notifications to a notification center now, as soon as possible, or when the loop is idle, and one in place of
-/// many.
+/// Posts notifications to a notification center at once, as soon as possible, or when the loop is idle, and can combine
+/// several equal notifications into one.
 ///
-/// Foundation's own queue waits for Foundation's loop.
+/// Foundation's own queue posts only while Foundation's loop runs.
 ///
-/// Notifications are posted in the order in which they were enqueued. A queue lives at least as long as it has
-/// notifications that wait.
+/// Notifications are posted in the order in which they were enqueued. A queue lives at least as long as it has waiting
+/// notifications.
 ///
-/// Thread safety: belongs to the thread that makes it, and to its loop; on any other thread a call traps.
+/// Thread safety: belongs to the thread that makes it, and to the loop of that thread; a call on any other thread
+/// traps.
 open class NotificationQueue: NSObject {
-    /// When a notification is posted.
+    /// The time at which a notification is posted.
     public enum PostingStyle: UInt, Sendable {
         /// When the loop has nothing else to do, before it sleeps.
         case whenIdle = 1
-        /// At the end of the current callout: with the next closures of the loop, before it sleeps.
+        /// At the end of the current callout, together with the next closures of the loop, and before the loop sleeps.
         case asap = 2
         /// Before `enqueue` returns.
         case now = 3
     }
 
-    /// In what a waiting notification agrees with a new one that takes its place.
+    /// The properties in which a waiting notification must equal a new one to be replaced by it.
     public struct NotificationCoalescing: OptionSet, Sendable {
         /// The bits.
         public let rawValue: UInt
-        /// The set of these bits.
+        /// Makes the set of these bits.
         public init(rawValue: UInt) { self.rawValue = rawValue }
 
-        /// Nothing: no notification takes the place of another.
+        /// No property: a new notification replaces no waiting one.
         public static var none: NotificationCoalescing { [] }
-        /// The name.
+        /// The name of the notification.
         public static var onName: NotificationCoalescing { NotificationCoalescing(rawValue: 1) }
-        /// The sender, which is the notification's object.
+        /// The sender of the notification, which is its object.
         public static var onSender: NotificationCoalescing { NotificationCoalescing(rawValue: 2) }
     }
 
@@ -48,14 +49,16 @@ open class NotificationQueue: NSObject {
         let modes: [RunLoop.Mode]
     }
 
-    /// Keeps the queue while notifications wait: the loop keeps this, and the queue does not, so that all goes with the
-    /// thread.
+    /// Keeps the queue alive while notifications wait.
+    ///
+    /// The loop keeps this object, and the queue does not, so that both are released when the thread ends.
     private final class Keeper { var queue: NotificationQueue? }
 
-    /// An observer that the loop keeps: it keeps the keeper, and with it the queue.
+    /// An observer of the loop, which keeps the observer alive; the observer keeps the keeper, which keeps the queue.
     private struct LoopsObserver { weak var observer: RunLoops.RunLoop.Observer? }
 
-    /// The order of the observer that posts when the loop is idle: after what commits changes, before what drains pools.
+    /// The order of the observer that posts when the loop is idle: after observers that commit changes, before those
+    /// that drain pools.
     private static let idleOrder = 1_000_000
 
     private let center: NotificationCenter
@@ -64,26 +67,27 @@ open class NotificationQueue: NSObject {
     private var waiting: [Waiting] = []
     private var lastNumber = 0
     private var observers: [RunLoop.Mode: LoopsObserver] = [:]
-    /// Whether the loop has passed the observer and not yet slept.
+    /// Whether the loop has called the observer and has not slept since.
     private var isPast = false
 
     // MARK: Making
 
-    /// The queue of the calling thread for the default notification center; the same at each access.
+    /// The calling thread's queue for the default notification center; the same object at each access.
     open class var `default`: NotificationQueue {
         RunLoops.RunLoop.current.foundation.notificationQueue {
             NotificationQueue(notificationCenter: .default)
         }
     }
 
-    /// A queue of the calling thread that posts to `notificationCenter`.
+    /// Makes a queue of the calling thread that posts to `notificationCenter`.
     public init(notificationCenter: NotificationCenter) { center = notificationCenter }
 
     deinit { for entry in observers.values { entry.observer?.invalidate() } }
 
     // MARK: Enqueuing
 
-    /// Enqueues a notification for the default mode, which takes the place of those of the same name and sender.
+    /// Enqueues a notification for the default mode, in place of all waiting notifications with the same name and
+    /// sender.
     open func enqueue(_ notification: Notification, postingStyle: PostingStyle) {
         enqueue(notification, postingStyle: postingStyle, coalesceMask: [.onName, .onSender], forModes: nil)
     }
@@ -91,12 +95,12 @@ open class NotificationQueue: NSObject {
     /// Enqueues a notification.
     ///
     /// - Parameters:
-    ///   - notification: What to post.
-    ///   - postingStyle: When to post it.
-    ///   - coalesceMask: In what a waiting notification must agree with the new one to give way to it.
-    ///   - modes: In which modes it may be posted; the default mode if `nil`. A notification that waits is posted once
-    ///     the loop runs in one of them. With ``PostingStyle/now`` a notification is dropped if the loop runs in a mode
-    ///     that is not named by its own name, as in Foundation, and posted if the loop does not run.
+    ///   - notification: The notification to post.
+    ///   - postingStyle: The time at which it is posted.
+    ///   - coalesceMask: The properties in which waiting notifications must equal the new one to be replaced by it.
+    ///   - modes: The modes in which it may be posted; the default mode if `nil`. A waiting notification is posted when
+    ///     the loop runs in one of them. With ``PostingStyle/now`` the notification is posted if the loop does not run,
+    ///     and dropped if the loop runs in a mode that is not in `modes` by its own name, as in Foundation.
     /// - Precondition: called on the queue's own thread.
     /// - Complexity: O(n) in the notifications that wait.
     open func enqueue(
@@ -124,7 +128,7 @@ open class NotificationQueue: NSObject {
         }
     }
 
-    /// Takes back the waiting notifications that agree with `notification` in all that `coalesceMask` names.
+    /// Removes the waiting notifications that equal `notification` in all properties of `coalesceMask`.
     ///
     /// - Precondition: called on the queue's own thread.
     /// - Complexity: O(n) in the notifications that wait.
@@ -147,7 +151,7 @@ open class NotificationQueue: NSObject {
         }
     }
 
-    /// Objects by identity, as Foundation; values, which have none, by equality.
+    /// Compares objects by identity, as Foundation does, and values by equality.
     private static func isSame(_ left: Any, _ right: Any) -> Bool {
         if type(of: left) is AnyClass, type(of: right) is AnyClass {
             return left as AnyObject === right as AnyObject

@@ -9,19 +9,19 @@ internal import Synchronization
 
 /// A port for messages between the threads of a program.
 ///
-/// On Linux Foundation has none. Data is copied; ports that are sent are the same objects on the other side.
+/// Foundation on Linux has no such class. Data is copied; a port in a message is received as the same object.
 ///
 /// For messages between processes use ``SocketPort``, or the message ports of `RunLoopsPorts`, which have names.
 ///
 /// Thread safety: any thread may send. As in Foundation, the class is not `Sendable`.
 open class MessagePort: Port {
-    /// How many messages may wait before a sender has to.
+    /// The number of waiting messages from which on a sender has to wait.
     private static let mostWaiting = 1024
 
     private let core = Core()
     private let native: RunLoops.RunLoop.MessagePort
 
-    /// A port that waits for messages in this program.
+    /// Makes a port that receives messages of this program's threads.
     public override init() {
         let core = core
         native = .sendable(
@@ -36,7 +36,7 @@ open class MessagePort: Port {
 
     deinit { native.invalidate() }
 
-    /// Ends the port for good, and drops the messages that wait; a second call does nothing.
+    /// Ends the port for good, and drops the waiting messages; a second call does nothing.
     open override func invalidate() {
         guard native.isValid else { return }
         native.invalidate()
@@ -47,15 +47,16 @@ open class MessagePort: Port {
     /// Whether the port can still receive.
     open override var isValid: Bool { native.isValid }
 
-    /// Sets the object that receives messages; the port does not keep it.
+    /// Sets the object that receives messages; the port does not retain the object.
     open override func setDelegate(_ anObject: (any PortDelegate)?) { core.delegate = anObject }
 
-    /// The object that receives messages; without it they are dropped.
+    /// The object that receives messages; without an object, messages are dropped.
     open override func delegate() -> (any PortDelegate)? { core.delegate }
 
     /// Called by `RunLoop.add(_:forMode:)`.
     ///
-    /// - Precondition: the port has been in no other loop: messages stay in order because one thread receives them.
+    /// - Precondition: The port has been in no other loop, because one thread must receive all messages to keep their
+    ///   order.
     open override func schedule(in runLoop: RunLoop, forMode mode: RunLoop.Mode) {
         do {
             try runLoop.native.add(native, in: mode.native)
@@ -69,9 +70,9 @@ open class MessagePort: Port {
         runLoop.native.remove(native, from: mode.native)
     }
 
-    /// Sends a message without a number to this port.
+    /// Sends a message with the number 0 to this port.
     ///
-    /// The parameters and the result are those of ``send(before:msgid:components:from:reserved:)``.
+    /// The parameters and the result are the same as in ``send(before:msgid:components:from:reserved:)``.
     @discardableResult
     open override func send(
         before limitDate: Date, components: NSMutableArray?, from receivePort: Port?,
@@ -83,13 +84,13 @@ open class MessagePort: Port {
     /// Sends a message to this port, waiting for room until `limitDate`.
     ///
     /// - Parameters:
-    ///   - limitDate: Until when to wait for room; not at all if it has passed.
-    ///   - msgID: The number of the message, of which 32 bits arrive.
-    ///   - components: What to send: `Data`, `NSData` and ports.
-    ///   - receivePort: The port that answers go to.
-    ///   - headerSpaceReserved: Has no meaning here.
-    /// - Returns: Whether the message waits for the delegate; `false` if the port is invalid, if there was no room in
-    ///   time, or if one of the components is neither data nor a port.
+    ///   - limitDate: The date until which to wait for room; if it has passed, the call does not wait.
+    ///   - msgID: The number of the message, of which 32 bits are sent.
+    ///   - components: The parts of the message: `Data`, `NSData` and ports.
+    ///   - receivePort: The port for answers.
+    ///   - headerSpaceReserved: Has no effect.
+    /// - Returns: Whether the message has been sent; `false` if the port is invalid, if there was no room in time, or
+    ///   if one of the components is neither data nor a port.
     @discardableResult
     open override func send(
         before limitDate: Date, msgid msgID: Int, components: NSMutableArray?, from receivePort: Port?,
@@ -110,13 +111,14 @@ open class MessagePort: Port {
 }
 
 extension MessagePort {
-    /// What a message carries besides its number.
+    /// The contents of a message except its number.
     fileprivate struct Parcel {
         let components: [AnyObject]
         let sender: Port?
     }
 
-    /// What a port shares with its senders: the parcels on their way, which the loop's messages name by a key.
+    /// The state that a port shares with its senders: the contents of sent messages, which the loop's own messages
+    /// refer to by a key.
     fileprivate final class Core: @unchecked Sendable {
         private let lock = NSLock()
         // Guarded by the lock.

@@ -5,37 +5,36 @@
 public import Foundation
 internal import RunLoops
 
-/// A way for messages to reach the thread of a run loop: the class that ``MessagePort``, ``SocketPort`` and a program's
-/// own ports inherit from.
+/// The superclass of ``MessagePort``, ``SocketPort`` and a program's own ports, through which messages reach the thread of a run
+/// loop.
 ///
-/// A port of this class itself, `Port()`, receives nothing. In a mode of a loop it keeps the runs of that mode from ending, as in
-/// `RunLoop.current.add(Port(), forMode: .default)`, by which programs for Apple's systems keep a thread alive.
+/// A port of this class itself, `Port()`, receives nothing. It keeps runs of its mode from ending: programs for Apple's systems
+/// keep a thread alive with `RunLoop.current.add(Port(), forMode: .default)`.
 ///
-/// A program's own port overrides all members that trap here.
+/// A subclass must override all members that trap here.
 ///
 /// Thread safety: as in Foundation, the class is not `Sendable`.
 open class Port: NSObject, NSCopying {
-    /// Posted by a port when it becomes invalid; run loops release it then.
+    /// Posted by a port when it becomes invalid; run loops then release the port.
     public static let didBecomeInvalidNotification = Notification.Name(
         "NSPortDidBecomeInvalidNotification")
 
-    /// What keeps a mode from being empty; `nil` in a subclass.
+    /// The source that keeps a mode from being empty; `nil` in a subclass.
     private var keeper: RunLoops.RunLoop.Source?
     private weak var receiver: (any PortDelegate)?
 
-    /// For subclasses alone.
+    /// Makes a port that receives nothing, or the superclass's part of a subclass.
     ///
-    /// - Precondition: the port is of a subclass. On Apple's systems `Port()` makes a `MessagePort`; here that trap says
-    ///   so.
+    /// On Apple's systems `Port()` makes a `MessagePort`.
     public override init() {
         super.init()
         if type(of: self) == Port.self { keeper = .sendable(label: "Port") { _ in } }
     }
 
-    /// The port itself.
+    /// Returns the port itself.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// Ends the port for good; an override posts ``didBecomeInvalidNotification``.
+    /// Ends the port for good; an override must post ``didBecomeInvalidNotification``.
     open func invalidate() {
         guard let keeper else { isOverridden() }
         if !keeper.isValid { return }
@@ -49,7 +48,7 @@ open class Port: NSObject, NSCopying {
         return keeper.isValid
     }
 
-    /// Sets the object that receives messages; the port does not keep it.
+    /// Sets the object that receives messages; the port does not retain the object.
     open func setDelegate(_ anObject: (any PortDelegate)?) {
         if keeper == nil { isOverridden() }
         receiver = anObject
@@ -61,29 +60,29 @@ open class Port: NSObject, NSCopying {
         return receiver
     }
 
-    /// Called by `RunLoop.add(_:forMode:)` for each mode that is new for the port.
+    /// Called by `RunLoop.add(_:forMode:)` for each mode that the port is added to for the first time.
     open func schedule(in runLoop: RunLoop, forMode mode: RunLoop.Mode) {
         guard let keeper else { isOverridden() }
         runLoop.native.add(keeper, in: mode.native)
     }
 
-    /// Called by `RunLoop.remove(_:forMode:)` for each mode that the port leaves.
+    /// Called by `RunLoop.remove(_:forMode:)` for each mode that the port is removed from.
     open func remove(from runLoop: RunLoop, forMode mode: RunLoop.Mode) {
         guard let keeper else { isOverridden() }
         runLoop.native.remove(keeper, from: mode.native)
     }
 
-    /// How many bytes a sender leaves free at the beginning of a message; always 0.
+    /// The number of bytes that a sender leaves free at the beginning of a message; always 0.
     open var reservedSpaceLength: Int { 0 }
 
     /// Sends a message, waiting for room until `limitDate`.
     ///
     /// - Parameters:
-    ///   - limitDate: Until when to wait.
-    ///   - components: What to send: `Data`, `NSData` and ports.
-    ///   - receivePort: The port that answers go to.
-    ///   - headerSpaceReserved: Has no meaning here.
-    /// - Returns: Whether the message is on its way.
+    ///   - limitDate: The date until which to wait for room.
+    ///   - components: The parts of the message: `Data`, `NSData` and ports.
+    ///   - receivePort: The port for answers.
+    ///   - headerSpaceReserved: Has no effect.
+    /// - Returns: Whether the message has been sent.
     @discardableResult
     open func send(
         before limitDate: Date, components: NSMutableArray?, from receivePort: Port?,
@@ -92,7 +91,7 @@ open class Port: NSObject, NSCopying {
 
     /// Sends a message with a number, waiting for room until `limitDate`.
     ///
-    /// The other parameters and the result are those of ``send(before:components:from:reserved:)``, which this calls.
+    /// This method calls ``send(before:components:from:reserved:)``, whose parameters and result are the same.
     @discardableResult
     open func send(
         before limitDate: Date, msgid msgID: Int, components: NSMutableArray?, from receivePort: Port?,
@@ -118,7 +117,7 @@ extension Port: @unchecked Sendable {}
 
 /// Receives the messages of a port, on the thread of the loop that the port was added to.
 public protocol PortDelegate: AnyObject {
-    /// A message has arrived.
+    /// Called when a message has arrived.
     func handle(_ message: PortMessage)
 }
 

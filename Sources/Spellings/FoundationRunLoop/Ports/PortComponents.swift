@@ -6,9 +6,9 @@ internal import Foundation
 
 /// The parts of a message between ports.
 enum PortComponents {
-    /// The ports of an array and copies of its data, as `NSData`; `nil` if something else is among them.
+    /// Returns the ports of an array and copies of its data, as `NSData`; `nil` if the array has any other element.
     ///
-    /// Foundation on Linux gives each `NSData` out as `Data`, and copies it one byte at a time for that.
+    /// Foundation on Linux would return each `NSData` of the array as `Data`, and copy the bytes one by one.
     static func taken(from array: NSMutableArray?) -> [AnyObject]? {
         var parts: [AnyObject] = []
         for element in array ?? [] {
@@ -21,7 +21,7 @@ enum PortComponents {
         return parts
     }
 
-    /// The bytes, all at once.
+    /// Returns a copy of the bytes, made in one step.
     static func copy(of data: NSData) -> Data { Data(bytes: data.bytes, count: data.length) }
 }
 #endif

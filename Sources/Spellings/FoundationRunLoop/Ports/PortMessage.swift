@@ -6,25 +6,25 @@ public import Foundation
 
 /// A message between ports.
 open class PortMessage: NSObject, NSCopying {
-    /// The number that says what the message is; sender and receiver agree on the meaning.
+    /// The number of the message, whose meaning sender and receiver agree on.
     open var msgid: UInt32 = 0
     /// The parts of the message: `Data` and ports.
     open private(set) var components: [AnyObject]?
-    /// The port that receives: answers to a message that is sent go here.
+    /// The port for answers in a message to send; the port that has received a received message.
     open private(set) var receivePort: Port?
-    /// The port that a message is sent to; in a message that was received, the port that answers go to.
+    /// The receiver of a message to send; the port for answers in a received message.
     open private(set) var sendPort: Port?
 
-    /// A message to `sendPort`, whose answers go to `replyPort`.
+    /// Makes a message to `sendPort`, with `replyPort` for answers.
     public init(sendPort: Port?, receivePort replyPort: Port?, components: [AnyObject]?) {
         self.sendPort = sendPort
         receivePort = replyPort
         self.components = components
     }
 
-    /// Sends the message to ``sendPort``, waiting for room until `date`.
+    /// Sends the message to ``sendPort``, and waits for room until `date`.
     ///
-    /// - Returns: Whether the message is on its way; `false` without a port to send to.
+    /// - Returns: Whether the message has been sent; `false` if ``sendPort`` is `nil`.
     @discardableResult
     open func send(before date: Date) -> Bool {
         sendPort?.send(
@@ -32,7 +32,7 @@ open class PortMessage: NSObject, NSCopying {
             reserved: 0) ?? false
     }
 
-    /// The message itself.
+    /// Returns the message itself.
     public func copy(with zone: NSZone? = nil) -> Any { self }
 }
 

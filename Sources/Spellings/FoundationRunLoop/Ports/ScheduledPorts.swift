@@ -5,9 +5,9 @@
 internal import Foundation
 internal import Synchronization
 
-/// The ports of a loop, each with the modes that it was added to.
+/// The ports of a loop, each with the modes that the port was added to.
 ///
-/// Any thread.
+/// Thread safety: any thread.
 final class ScheduledPorts: @unchecked Sendable {
     private struct Entry {
         let port: Port
@@ -19,7 +19,7 @@ final class ScheduledPorts: @unchecked Sendable {
     /// Guarded by the lock.
     private var entries: [ObjectIdentifier: Entry] = [:]
 
-    /// Adds a mode; returns whether it is new for the port.
+    /// Adds a port to a mode; returns whether the mode is new for the port.
     func add(_ port: Port, _ mode: RunLoop.Mode) -> Bool {
         lock.withLock {
             if let isNew = entries[ObjectIdentifier(port)]?.modes.insert(mode).inserted { return isNew }
@@ -33,7 +33,7 @@ final class ScheduledPorts: @unchecked Sendable {
         }
     }
 
-    /// Removes a mode; returns whether the port was in it.
+    /// Removes a port from a mode; returns whether the port was in the mode.
     func remove(_ port: Port, _ mode: RunLoop.Mode) -> Bool {
         let id = ObjectIdentifier(port)
         let (wasThere, isLast) = lock.withLock {
@@ -50,7 +50,7 @@ final class ScheduledPorts: @unchecked Sendable {
         if let entry { NotificationCenter.default.removeObserver(entry.invalidation) }
     }
 
-    /// The loop's thread has ended.
+    /// Called when the loop's thread has ended.
     deinit {
         for entry in entries.values { NotificationCenter.default.removeObserver(entry.invalidation) }
     }

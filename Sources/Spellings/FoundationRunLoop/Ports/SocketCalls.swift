@@ -9,9 +9,9 @@ internal import LinuxLibC
 // Under another name: the type has a `bind` of its own.
 private let systemBind = LinuxLibC.bind
 
-/// The system calls of socket ports, with addresses as Foundation has them.
+/// The system calls of socket ports, with addresses in Foundation's format.
 ///
-/// Results are negative error numbers.
+/// A negative result is an error number.
 enum SocketCalls {
     #if canImport(Glibc)
     static let stream = Int32(SOCK_STREAM.rawValue)
@@ -20,7 +20,7 @@ enum SocketCalls {
     #endif
     static let tcp = Int32(IPPROTO_TCP)
 
-    /// A socket that does not block and is closed on exec; `nil` if the system refuses.
+    /// Makes a socket that does not block and is closed on exec; `nil` if the system refuses.
     static func make(_ signature: SocketSignature) -> Int32? {
         let descriptor = rl_made(socket(signature.family, signature.type, signature.protocol))
         guard descriptor >= 0 else { return nil }
@@ -33,7 +33,7 @@ enum SocketCalls {
 
     static func close(_ descriptor: Int32) { _ = rl_close(descriptor) }
 
-    /// Gives the socket an address, which another program may just have left, as Foundation does.
+    /// Sets the socket's address, even if another program has just stopped using the address, as Foundation does.
     static func bind(_ descriptor: Int32, to address: Data) -> Bool {
         var yes: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, 4)
@@ -49,14 +49,14 @@ enum SocketCalls {
         address.withUnsafeBytes { rl_socket_connect(descriptor, $0.baseAddress, UInt32($0.count)) }
     }
 
-    /// The socket's own address or its peer's; `nil` if it is no socket.
+    /// Returns the address of the socket or of its peer; `nil` if the descriptor is no socket.
     static func address(of descriptor: Int32, isPeer: Bool) -> Data? {
         var buffer = [UInt8](repeating: 0, count: Int(RL_ADDRESS_ROOM))
         let count = rl_socket_address(descriptor, isPeer, &buffer)
         return count < 0 ? nil : Data(buffer.prefix(Int(count)))
     }
 
-    /// A datagram that has come, and who has sent it.
+    /// Receives a datagram with its sender's address; `nil` if there is none.
     static func receiveDatagram(_ descriptor: Int32) -> (bytes: Data, peer: Data)? {
         var buffer = [UInt8](repeating: 0, count: 65536)
         var peer = [UInt8](repeating: 0, count: Int(RL_ADDRESS_ROOM))
@@ -71,7 +71,7 @@ enum SocketCalls {
         return (Data(buffer.prefix(count)), Data(peer.prefix(Int(size))))
     }
 
-    /// Whether the other side of a connection has gone: bytes that are written then are lost without an error.
+    /// Whether the other side has closed the connection: bytes that are written then are lost without an error.
     static func isClosedByPeer(_ descriptor: Int32) -> Bool {
         var byte: UInt8 = 0
         let result = recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
@@ -91,7 +91,7 @@ enum SocketCalls {
         }
     }
 
-    /// The addresses of a TCP port of a host; addresses of version 4 come first.
+    /// Returns the addresses of a TCP port of a host; IPv4 addresses come first.
     static func lookUp(_ host: String, _ port: UInt16) -> [(family: Int32, address: Data)] {
         var hints = addrinfo()
         hints.ai_socktype = stream

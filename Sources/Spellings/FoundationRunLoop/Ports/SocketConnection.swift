@@ -6,15 +6,17 @@ internal import CLinuxKernel
 internal import Foundation
 internal import RunLoops
 
-/// The way to one remote port: a connection that is made at the first message and again when the other side has closed
-/// it, or a datagram socket.
+/// The connection to one remote port, or a datagram socket.
 ///
-/// All ports with the same signature share it, for as long as one of them lives. Any thread; one message at a time.
+/// The connection is made for the first message, and again after the other side has closed it.
+///
+/// All ports with the same signature share one object, as long as one of the ports lives. Thread safety: any thread;
+/// one message is sent at a time.
 final class SocketConnection: @unchecked Sendable {
     private let signature: SocketSignature
     private let lock = NSLock()
     // Guarded by the lock.
-    /// -1 for none.
+    /// The descriptor of the socket; -1 for none.
     private var descriptor: Int32 = -1
     /// The process that has made the connection.
     private var generation = ForkGeneration()
@@ -41,7 +43,7 @@ final class SocketConnection: @unchecked Sendable {
 
     private static let all = Table()
 
-    /// The connection to a port.
+    /// Returns the connection to a port.
     static func to(_ signature: SocketSignature) -> SocketConnection {
         all.withLock { all in
             if let connection = all[signature]?.connection { return connection }
@@ -53,10 +55,10 @@ final class SocketConnection: @unchecked Sendable {
 
     // MARK: Sending
 
-    /// Sends all bytes before `limit`; returns whether that was possible.
+    /// Sends all bytes before `limit`; returns whether all were sent.
     ///
-    /// A message that was begun and not ended in time ends the connection: the other side could not tell where the next
-    /// message begins.
+    /// If a message is sent only in part before `limit`, the connection is closed: the other side could not find the
+    /// beginning of the next message.
     func send(_ bytes: Data, before limit: Date) -> Bool {
         lock.withLock {
             guard reach(before: limit) else { return false }
@@ -76,7 +78,7 @@ final class SocketConnection: @unchecked Sendable {
         }
     }
 
-    /// Connects, unless there is a connection; returns whether there is one now.
+    /// Connects unless there is a connection; returns whether there is a connection afterwards.
     private func reach(before limit: Date) -> Bool {
         if descriptor >= 0, !SocketCalls.isClosedByPeer(descriptor) { return true }
         drop()

@@ -4,12 +4,14 @@
 #if os(Linux) && !EXPORTS_ORIGINALS
 internal import Foundation
 
-/// A message between socket ports, as bytes: as Foundation's own SocketPort writes it.
+/// A message between socket ports as bytes, in the format of Foundation's own SocketPort.
 ///
-/// Four bytes that say what this is, the length of all, the number of the message, the signature of the port that
-/// answers go to, and the parts, each with its kind and length. Numbers come with the highest byte first.
+/// A message begins with four bytes that identify the format, the length of the whole message, the number of the
+/// message and the signature of the port for answers. The parts follow, each with its kind and length. Numbers are
+/// big-endian.
 struct SocketFrame {
-    /// Longer messages are refused on both sides: another program must not fill this one's memory.
+    /// The maximum length of a message in bytes; senders and receivers refuse longer messages, so that another program
+    /// cannot fill this program's memory.
     static let mostBytes = 1 << 26
     private static let magic: UInt32 = 0xD0CF_50C0
     private static let headerCount = 12
@@ -20,11 +22,11 @@ struct SocketFrame {
     }
 
     let number: UInt32
-    /// Where answers go.
+    /// The signature of the port for answers.
     let sender: SocketSignature
     let parts: [Part]
 
-    /// The bytes; `nil` if the message is too long, or a signature has no place in it.
+    /// The message as bytes; `nil` if the message is too long, or a signature cannot be encoded.
     var bytes: Data? {
         guard let signature = sender.wire else { return nil }
         var rest = signature
@@ -50,14 +52,15 @@ struct SocketFrame {
         (self.number, self.sender, self.parts) = (number, sender, parts)
     }
 
-    /// How many bytes the message has that begins with `data`: `nil` if that is no message, 0 if more bytes must tell.
+    /// Returns the length in bytes of the message that begins with `data`: `nil` if `data` is not the beginning of a
+    /// message, 0 if more bytes are needed to know the length.
     static func count(beginning data: Data) -> Int? {
         guard data.count >= 8 else { return 0 }
         let count = Int(number(in: data, at: 4))
         return number(in: data, at: 0) == magic && (headerCount...mostBytes).contains(count) ? count : nil
     }
 
-    /// Reads a whole message; `nil` if it is none.
+    /// Parses a whole message; `nil` if the bytes are not one message.
     init?(bytes data: Data) {
         guard Self.count(beginning: data) == data.count, data.count >= Self.headerCount + 4 else { return nil }
         number = Self.number(in: data, at: 8)

@@ -6,24 +6,25 @@ internal import CLinuxKernel
 public import Foundation
 internal import RunLoops
 
-/// A port that is a socket: a way for messages between programs, on one machine or several.
+/// A port with a socket, for messages between programs on one or several machines.
 ///
-/// A port that is made with a TCP port or an address of its own is local: it receives. A port that is made with
-/// `remote…` stands for another program's port, and sends. Two remote ports of the same address are equal. Messages are
-/// understood by Foundation's own `SocketPort`, and its messages are understood here, with one difference: a message
-/// names the port that answers go to, where Foundation on Linux names the port that the message was sent to.
+/// A port that is made with a TCP port or an address of its own is local: it receives messages. A port that is made
+/// with `remote…` represents another program's port: it sends messages. Two remote ports with the same address are
+/// equal. This class and Foundation's own `SocketPort` understand each other's messages, with one difference: a message
+/// of this class names the port for answers, while a message of Foundation on Linux names the port that the message was
+/// sent to.
 ///
-/// Whoever can connect to the socket can send. A message has 64 MiB at most.
+/// Every program that can connect to the socket can send messages. A message has 64 MiB at most.
 ///
 /// Thread safety: any thread may send. As in Foundation, the class is not `Sendable`.
 open class SocketPort: Port {
     private let signature: SocketSignature
-    /// `nil` for a remote port.
+    /// The receiver of a local port; `nil` for a remote port.
     private let receiver: SocketReceiver?
     private let connection: SocketConnection
     private let core: Core
 
-    /// What the socket knows of the port; it does not keep it.
+    /// The state of the port that its socket uses; does not retain the port.
     private final class Core: @unchecked Sendable {
         let lock = NSLock()
         // Guarded by the lock.
@@ -39,28 +40,28 @@ open class SocketPort: Port {
 
     // MARK: Local ports
 
-    /// A port with a TCP port that the system chooses, on all networks of this machine.
+    /// Makes a port on all networks of this machine, with a TCP port that the system chooses.
     ///
-    /// - Precondition: the system has a socket left: as in Foundation, this initialiser cannot fail. Where it may, use
-    ///   ``init(tcpPort:)``.
+    /// - Precondition: The system can make a socket: as in Foundation, this initialiser cannot fail. Use
+    ///   ``init(tcpPort:)`` to handle the failure.
     public convenience override init() {
         self.init(tcpPort: 0)!
     }
 
-    /// A port with a TCP port, 0 for one that the system chooses; `nil` if the system refuses.
+    /// Makes a port with a TCP port, or with one that the system chooses if `port` is 0; `nil` if the system refuses.
     public convenience init?(tcpPort port: UInt16) {
         self.init(
             protocolFamily: PF_INET, socketType: SocketCalls.stream, protocol: SocketCalls.tcp,
             address: SocketSignature.inet(port: port))
     }
 
-    /// A port with an address; `nil` if the system refuses.
+    /// Makes a port with an address; `nil` if the system refuses.
     ///
     /// - Parameters:
-    ///   - family: Such as `PF_INET`.
-    ///   - type: `SOCK_STREAM`, or `SOCK_DGRAM`, whose messages have some 65,000 bytes at most.
-    ///   - protocol: Such as `IPPROTO_TCP`.
-    ///   - address: A `sockaddr`.
+    ///   - family: The protocol family, such as `PF_INET`.
+    ///   - type: `SOCK_STREAM`, or `SOCK_DGRAM` for messages of at most about 65,000 bytes.
+    ///   - protocol: The protocol, such as `IPPROTO_TCP`.
+    ///   - address: The address, as a `sockaddr`.
     public convenience init?(protocolFamily family: Int32, socketType type: Int32, protocol: Int32, address: Data) {
         let signature = SocketSignature(family: family, type: type, protocol: `protocol`, address: address)
         guard let descriptor = SocketCalls.make(signature) else { return nil }
@@ -71,7 +72,8 @@ open class SocketPort: Port {
         self.init(protocolFamily: family, socketType: type, protocol: `protocol`, socket: descriptor)
     }
 
-    /// A port with a socket that has its address already, and that now belongs to the port; `nil` if it is none.
+    /// Makes a port from a socket with an address, and takes over the socket; `nil` if the descriptor is no such
+    /// socket.
     ///
     /// If this fails, the descriptor is closed.
     public init?(
@@ -95,14 +97,14 @@ open class SocketPort: Port {
 
     // MARK: Remote ports
 
-    /// The port of another program, at a TCP port of a host; `nil` if the host has no address.
+    /// Makes a remote port for another program's port, from a TCP port of a host; `nil` if the host has no address.
     ///
-    /// The name is looked up before the call returns, which may take long. An address of version 4 is preferred, as on
+    /// The host's name is looked up before the call returns, which may take long. An IPv4 address is preferred, as on
     /// Apple's systems.
     ///
     /// - Parameters:
     ///   - port: The TCP port.
-    ///   - hostName: The host; this machine if `nil` or empty.
+    ///   - hostName: The host's name; this machine if `nil` or empty.
     public convenience init?(remoteWithTCPPort port: UInt16, host hostName: String?) {
         let host = hostName.flatMap { $0.isEmpty ? nil : $0 } ?? "127.0.0.1"
         guard let (family, address) = SocketCalls.lookUp(host, port).first else { return nil }
@@ -111,7 +113,7 @@ open class SocketPort: Port {
             address: address)
     }
 
-    /// The port of another program at an address.
+    /// Makes a remote port for another program's port, from the port's address.
     public convenience init(
         remoteWithProtocolFamily family: Int32, socketType type: Int32, protocol: Int32, address: Data
     ) {
@@ -138,16 +140,16 @@ open class SocketPort: Port {
     /// The socket's address, as a `sockaddr`.
     open var address: Data { signature.address }
 
-    /// The descriptor of the socket of a valid local port; -1 for any other.
+    /// The descriptor of the socket of a valid local port; -1 for any other port.
     open var socket: SocketNativeHandle { isValid ? receiver?.descriptor ?? -1 : -1 }
 
-    /// Whether both are the same port, or both stand for the same remote port.
+    /// Whether both are the same port, or remote ports with the same address.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? SocketPort else { return false }
         return self === other || receiver == nil && other.receiver == nil && signature == other.signature
     }
 
-    /// A number that equal ports have in common.
+    /// The hash of the port; equal ports have equal hashes.
     open override var hash: Int {
         receiver == nil ? signature.hashValue : ObjectIdentifier(self).hashValue
     }
@@ -156,7 +158,7 @@ open class SocketPort: Port {
 
     deinit { receiver?.close() }
 
-    /// Ends the port for good, with the connections that others have made to it; a second call does nothing.
+    /// Ends the port for good, and closes the connections that others have made to it; a second call does nothing.
     open override func invalidate() {
         let wasValid = core.lock.withLock { [wasValid = core.isValid] in
             core.isValid = false
@@ -169,15 +171,15 @@ open class SocketPort: Port {
 
     // MARK: Receiving
 
-    /// Sets the object that receives messages; the port does not keep it.
+    /// Sets the object that receives messages; the port does not retain the object.
     open override func setDelegate(_ anObject: (any PortDelegate)?) {
         core.lock.withLock { core.delegate = anObject }
     }
 
-    /// The object that receives messages; without it they are dropped.
+    /// The object that receives messages; without an object, messages are dropped.
     open override func delegate() -> (any PortDelegate)? { core.lock.withLock { core.delegate } }
 
-    /// Called by `RunLoop.add(_:forMode:)`; a remote port has nothing to wait for.
+    /// Called by `RunLoop.add(_:forMode:)`; does nothing for a remote port.
     open override func schedule(in runLoop: RunLoop, forMode mode: RunLoop.Mode) {
         receiver?.enter(runLoop.native, mode.native)
     }
@@ -203,9 +205,9 @@ open class SocketPort: Port {
 
     // MARK: Sending
 
-    /// Sends a message without a number to this port.
+    /// Sends a message with the number 0 to this port.
     ///
-    /// The parameters and the result are those of ``send(before:msgid:components:from:reserved:)``.
+    /// The parameters and the result are the same as in ``send(before:msgid:components:from:reserved:)``.
     @discardableResult
     open override func send(
         before limitDate: Date, components: NSMutableArray?, from receivePort: Port?,
@@ -214,16 +216,17 @@ open class SocketPort: Port {
         send(before: limitDate, msgid: 0, components: components, from: receivePort, reserved: headerSpaceReserved)
     }
 
-    /// Sends a message to this port, connecting first where necessary.
+    /// Sends a message to this port; connects first if there is no connection.
     ///
     /// - Parameters:
-    ///   - limitDate: Until when to wait.
-    ///   - msgID: The number of the message, of which 32 bits arrive.
-    ///   - components: What to send: `Data`, `NSData` and socket ports.
-    ///   - receivePort: The port that answers go to: a local `SocketPort`.
-    ///   - headerSpaceReserved: Has no meaning here.
-    /// - Returns: Whether the system has all of the message; `false` if the port is invalid, nobody listens there, the
-    ///   time was over, the message is too long, or one of the components is neither data nor a socket port.
+    ///   - limitDate: The date until which to wait.
+    ///   - msgID: The number of the message, of which 32 bits are sent.
+    ///   - components: The parts of the message: `Data`, `NSData` and socket ports.
+    ///   - receivePort: The port for answers, which is a local `SocketPort`.
+    ///   - headerSpaceReserved: Has no effect.
+    /// - Returns: Whether the system has accepted the whole message; `false` if the port is invalid, if no program
+    ///   listens at its address, if the time was over, if the message is too long, or if one of the components is
+    ///   neither data nor a socket port.
     @discardableResult
     open override func send(
         before limitDate: Date, msgid msgID: Int, components: NSMutableArray?, from receivePort: Port?,

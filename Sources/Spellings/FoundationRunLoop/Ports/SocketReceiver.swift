@@ -6,9 +6,9 @@ internal import CLinuxKernel
 internal import Foundation
 internal import RunLoops
 
-/// The socket of a local port, and the connections that others have made to it, in the loops that the port is in.
+/// The socket of a local port and the connections that others have made to it, as sources in the port's loops.
 ///
-/// Any thread; messages are handed over on the loop's thread, with no lock held.
+/// Thread safety: any thread. The handler is called on a loop's thread, with no lock held.
 final class SocketReceiver: @unchecked Sendable {
     typealias Handler = (SocketFrame, _ peer: Data) -> Void
 
@@ -20,16 +20,17 @@ final class SocketReceiver: @unchecked Sendable {
     let descriptor: Int32
     private let isStream: Bool
     private let handler: Handler
-    /// What a forked child closes, its parent goes on using.
+    /// The process that made the receiver: a forked child closes its copies of the sockets, and the parent continues to
+    /// use its own.
     private let generation = ForkGeneration()
     private let lock = NSLock()
     // Guarded by the lock.
     private var places: [Place: RunLoops.RunLoop] = [:]
-    /// The socket's own source first.
+    /// The source of the port's own socket, followed by the sources of connections.
     private var sources: [RunLoops.RunLoop.DescriptorSource] = []
     private var isOpen = true
 
-    /// Takes the descriptor over, which listens if it is a stream's.
+    /// Takes over the descriptor of a socket, which must listen if it is a stream socket.
     init(_ descriptor: Int32, isStream: Bool, _ handler: @escaping Handler) {
         (self.descriptor, self.isStream, self.handler) = (descriptor, isStream, handler)
         let source = RunLoops.RunLoop.DescriptorSource.sendable(
@@ -40,7 +41,7 @@ final class SocketReceiver: @unchecked Sendable {
 
     deinit { close() }
 
-    /// Ends all.
+    /// Closes the socket and all connections.
     func close() {
         let sources = lock.withLock { [sources] in
             (self.sources, self.places, isOpen) = ([], [:], false)
@@ -118,13 +119,13 @@ final class SocketReceiver: @unchecked Sendable {
         source.invalidate()
     }
 
-    /// What has come of a message.
+    /// The bytes of a message that have arrived so far.
     private final class Inbox: @unchecked Sendable {
         let lock = NSLock()
         var bytes = Data()
     }
 
-    /// Reads what is there; returns false at the end of the connection, or if it does not speak the protocol.
+    /// Reads the bytes that have arrived; returns `false` if the connection has ended or does not follow the protocol.
     private func receive(into inbox: Inbox, _ child: Int32, _ peer: Data) -> Bool {
         var frames: [SocketFrame] = []
         // A port in two loops is read by two threads.

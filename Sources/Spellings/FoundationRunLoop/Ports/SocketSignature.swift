@@ -4,12 +4,12 @@
 #if os(Linux) && !EXPORTS_ORIGINALS
 internal import Foundation
 
-/// What kind of socket a port has, and where: what one program tells another about a port.
+/// The kind and address of a port's socket, by which programs refer to the port.
 struct SocketSignature: Hashable {
     let family: Int32
     let type: Int32
     let `protocol`: Int32
-    /// A `sockaddr` of this system.
+    /// The address, as a `sockaddr` of this system.
     var address: Data
 
     // MARK: On the wire
@@ -20,7 +20,7 @@ struct SocketSignature: Hashable {
     private static let inetOnWire: (family: UInt8, size: Int) = (2, 16)
     private static let inet6OnWire: (family: UInt8, size: Int) = (30, 28)
 
-    /// The bytes for another program; `nil` if a part does not fit in one.
+    /// The signature as bytes for another program; `nil` if a part is too large.
     var wire: Data? {
         let address = wireAddress
         guard let family = UInt8(exactly: family), let type = UInt8(exactly: type),
@@ -41,7 +41,7 @@ struct SocketSignature: Hashable {
         (self.family, self.type, self.protocol, self.address) = (family, type, `protocol`, address)
     }
 
-    /// Reads the bytes of another program; `nil` if they are no signature.
+    /// Parses the bytes of another program; `nil` if they are no signature.
     init?(wire: Data) {
         let bytes = [UInt8](wire)
         guard bytes.count >= 6, bytes.count == 4 + Int(bytes[3]) else { return nil }
@@ -60,7 +60,7 @@ struct SocketSignature: Hashable {
 
     // MARK: Addresses of the Internet
 
-    /// The address of a TCP port of this machine, on all networks unless a host is given.
+    /// Returns the address of a TCP port on all networks of this machine, or on a host's address.
     static func inet(port: UInt16, host: in_addr = in_addr(s_addr: INADDR_ANY)) -> Data {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -69,15 +69,15 @@ struct SocketSignature: Hashable {
         return withUnsafeBytes(of: address) { Data($0) }
     }
 
-    /// The number of the port; `nil` for an address that has none.
+    /// The TCP or UDP port number of the address; `nil` if the address has none.
     var port: UInt16? {
         guard SocketAddressKind(address) != .other else { return nil }
         let bytes = [UInt8](address)
         return UInt16(bytes[2]) << 8 | UInt16(bytes[3])
     }
 
-    /// The same port, on the machine that has sent from `peer`: a port that waits on all networks cannot know the
-    /// address under which the other side sees it.
+    /// Returns the signature of the same port on the machine with the address `peer`: a port on all networks of its
+    /// machine does not know the address that other machines use.
     func onMachine(of peer: Data) -> SocketSignature {
         var moved = self
         switch (SocketAddressKind(address), SocketAddressKind(peer)) {
@@ -90,7 +90,7 @@ struct SocketSignature: Hashable {
     }
 }
 
-/// What a `sockaddr` is.
+/// The kind of a `sockaddr`.
 enum SocketAddressKind {
     case inet
     case inet6

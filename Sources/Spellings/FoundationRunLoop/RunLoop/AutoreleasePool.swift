@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux) && !EXPORTS_ORIGINALS
-/// Calls `body`: objects on Linux are released when the last reference goes, and none waits for the end of a pool.
+/// Calls `body` and returns its result: on Linux an object is released with its last reference, and no object waits for the
+/// end of a pool.
 ///
-/// Apple's `autoreleasepool(invoking:)`, which Foundation on Linux does not have. A program's own function of that name comes
-/// first in its module.
+/// Corresponds to Apple's `autoreleasepool(invoking:)`, which Foundation on Linux does not have. In a module with a function
+/// of this name, the module's own function is called.
 public func autoreleasepool<Result, Failure: Error>(invoking body: () throws(Failure) -> Result)
     throws(Failure) -> Result
 {

@@ -5,9 +5,9 @@
 internal import RunLoops
 internal import Synchronization
 
-/// The closures that wait under the name of a target, in the order in which they run.
+/// The closures that wait for a target, in the order in which they run.
 ///
-/// Any thread.
+/// Thread safety: any thread.
 final class PerformRequests: Sendable {
     /// Identifies a request.
     struct Number: Equatable, Sendable { fileprivate let value: UInt64 }
@@ -16,7 +16,7 @@ final class PerformRequests: Sendable {
         let number: Number
         let target: ObjectIdentifier
         let order: Int
-        /// Empty for a request that waits for a timer.
+        /// The modes in which the closure may run; empty for a request that waits for a timer.
         let modes: [RunLoops.RunLoop.Mode]
         let block: @Sendable () -> Void
         var timer: RunLoops.RunLoop.Timer?
@@ -51,7 +51,7 @@ final class PerformRequests: Sendable {
         }
     }
 
-    /// Runs the first request that may run in the loop's mode, if none was cancelled.
+    /// Runs the first waiting request that may run in the loop's mode; does nothing if all have been cancelled.
     func performFirst(in loop: RunLoops.RunLoop) {
         guard let mode = loop.currentMode else { return }
         let isCommon = loop.commonModes.contains(mode)

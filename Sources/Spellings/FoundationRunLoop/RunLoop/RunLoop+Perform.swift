@@ -15,7 +15,7 @@ extension RunLoop {
 
     /// Runs a closure on the loop's thread, in the next turn of a run in one of `modes`, and wakes the loop for it.
     ///
-    /// Without any mode nothing happens. Thread safety: any thread.
+    /// Does nothing if `modes` is empty. Thread safety: any thread.
     /// - Complexity: O(1) amortised in each mode; one system call if the loop sleeps.
     public func perform(inModes modes: [Mode], block: @Sendable @escaping () -> Void) {
         native.perform(in: modes.map(\.native), block)
@@ -23,17 +23,18 @@ extension RunLoop {
 
     // MARK: What Objective-C performs with selectors
 
-    /// Runs a closure on the loop's thread, and can wait for its end.
+    /// Runs a closure on the loop's thread, and optionally waits for its end.
     ///
-    /// Stands for `performSelector(onMainThread:with:waitUntilDone:modes:)` and
-    /// `perform(_:on:with:waitUntilDone:modes:)`. On the loop's own thread a closure that is waited for runs at once.
+    /// Corresponds to `performSelector(onMainThread:with:waitUntilDone:modes:)` and
+    /// `perform(_:on:with:waitUntilDone:modes:)`. If the caller waits and is on the loop's own thread, the closure runs
+    /// at once.
     ///
     /// - Parameters:
-    ///   - modes: In which modes the closure may run.
-    ///   - wait: Whether the call returns after the closure's end.
-    ///   - block: Runs once.
-    /// - Precondition: a loop that is waited for can still run: a wait for a thread that has ended, or that waits for
-    ///   this one, traps with the names of the threads. Apple's hangs there, or raises an exception.
+    ///   - modes: The modes in which the closure may run.
+    ///   - wait: Whether the call returns only after the closure has ended.
+    ///   - block: The closure, which runs once.
+    /// - Precondition: If the caller waits, the loop can run. A wait for a thread that has ended, or that waits for the
+    ///   calling thread, traps with the names of the threads. On Apple's systems it hangs or raises an exception.
     @available(*, noasync, message: "The wait blocks a thread of Swift's pool: use perform(_:) and a continuation.")
     public func perform(
         inModes modes: [Mode] = [.common], waitUntilDone wait: Bool, block: @Sendable @escaping () -> Void
@@ -46,15 +47,16 @@ extension RunLoop {
         }
     }
 
-    /// Runs a closure on the loop's thread, before other requests of a higher order, unless it is cancelled before.
+    /// Runs a closure on the loop's thread, before waiting closures with a higher order; the closure can be cancelled
+    /// until then.
     ///
-    /// Stands for `perform(_:target:argument:order:modes:)`.
+    /// Corresponds to `perform(_:target:argument:order:modes:)`.
     ///
     /// - Parameters:
-    ///   - target: The object under which ``cancelPerforms(withTarget:)`` finds the closure.
+    ///   - target: The object with which ``cancelPerforms(withTarget:)`` cancels the closure.
     ///   - order: Closures of a lower order run first; closures of the same order run in the order of the calls.
-    ///   - modes: In which modes the closure may run.
-    ///   - block: Runs once, in the next turn.
+    ///   - modes: The modes in which the closure may run.
+    ///   - block: The closure, which runs once, in the next turn.
     /// - Complexity: O(n) in the requests that wait.
     public func perform(
         target: AnyObject, order: Int, modes: [Mode] = [.default], block: @Sendable @escaping () -> Void
@@ -66,15 +68,15 @@ extension RunLoop {
         native.perform(in: modes.map(\.native)) { requests.performFirst(in: native) }
     }
 
-    /// Runs a closure once on the loop's thread when a delay has passed, unless it is cancelled before.
+    /// Runs a closure once on the loop's thread after a delay; the closure can be cancelled until then.
     ///
-    /// Stands for `perform(_:with:afterDelay:inModes:)`, which uses the calling thread's loop.
+    /// Corresponds to `perform(_:with:afterDelay:inModes:)`, which uses the calling thread's loop.
     ///
     /// - Parameters:
-    ///   - target: The object under which ``cancelPerforms(withTarget:)`` finds the closure.
-    ///   - delay: Seconds; not positive means as soon as the loop turns.
-    ///   - modes: In which modes the closure may run.
-    ///   - block: Runs once.
+    ///   - target: The object with which ``cancelPerforms(withTarget:)`` cancels the closure.
+    ///   - delay: The delay in seconds; if it is zero or negative, the closure runs in the loop's next turn.
+    ///   - modes: The modes in which the closure may run.
+    ///   - block: The closure, which runs once.
     /// - Precondition: `delay` is a number.
     /// - Complexity: O(log n) in the timers of the loop.
     public func perform(
@@ -93,9 +95,9 @@ extension RunLoop {
         for mode in modes { native.add(timer, in: mode.native) }
     }
 
-    /// Cancels all closures that wait for `target` in this loop.
+    /// Cancels all closures of this loop that wait with the target `target`.
     ///
-    /// Stands for `cancelPerformSelectors(withTarget:)`, `cancelPerform(_:target:argument:)` and
+    /// Corresponds to `cancelPerformSelectors(withTarget:)`, `cancelPerform(_:target:argument:)` and
     /// `cancelPreviousPerformRequests(withTarget:)`.
     /// - Complexity: O(n) in the requests that wait.
     public func cancelPerforms(withTarget target: AnyObject) { requests.cancel(target) }

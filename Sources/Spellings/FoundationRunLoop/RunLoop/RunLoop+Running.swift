@@ -8,8 +8,9 @@ internal import RunLoops
 extension RunLoop {
     /// Runs the default mode again and again until it has nothing left to wait for.
     ///
-    /// As in Foundation, a stop of the innermost run (`native.stop()`, `CFRunLoopStop`) begins the next one. A program
-    /// that wants to end the loop asks a condition of its own between calls of ``run(mode:before:)``.
+    /// As in Foundation, a stop ends only the innermost run (`native.stop()`, `CFRunLoopStop`), and this method begins
+    /// the next one. A program that wants to end the loop calls ``run(mode:before:)`` repeatedly, and checks a
+    /// condition of its own between the calls.
     ///
     /// - Precondition: called on the loop's own thread; any other traps.
     @available(*, noasync, message: "A run blocks a thread of Swift's pool: run the loop in a synchronous function.")
@@ -19,7 +20,7 @@ extension RunLoop {
 
     /// Runs the default mode again and again until `limitDate` has passed, or the mode has nothing left to wait for.
     ///
-    /// A date that has passed makes one turn that does not sleep.
+    /// Makes one turn without a sleep if the date has passed.
     /// - Precondition: called on the loop's own thread; any other traps.
     @available(*, noasync, message: "A run blocks a thread of Swift's pool: run the loop in a synchronous function.")
     public func run(until limitDate: Date) {
@@ -28,11 +29,11 @@ extension RunLoop {
 
     /// Runs in `mode` until one source was handled or `limitDate` has passed.
     ///
-    /// Neither a timer nor a closure of ``perform(_:)`` ends the run, as in Core Foundation; `native.stop()` in one of them
-    /// does. Work of the main queue counts as a source.
+    /// As in Core Foundation, a timer or a closure of ``perform(_:)`` does not end the run, unless it calls
+    /// `native.stop()`. Work of the main queue counts as a source.
     ///
-    /// - Returns: `false` if nothing ran because there is nothing to wait for in the mode; in `.common`, which is no
-    ///   mode to run in, always.
+    /// - Returns: `false` if the loop did not run because the mode has nothing to wait for. Always `false` for `.common`,
+    ///   in which a loop cannot run.
     /// - Precondition: called on the loop's own thread; any other traps.
     @available(*, noasync, message: "A run blocks a thread of Swift's pool: run the loop in a synchronous function.")
     @discardableResult
@@ -46,7 +47,7 @@ extension RunLoop {
     // swift-format-ignore: NoLeadingUnderscores
     /// Ends the innermost run in progress at the end of its turn.
     ///
-    /// Foundation on Linux has this for XCTest, and test libraries call it. Elsewhere `native.stop()` says it.
+    /// Foundation on Linux has this method for XCTest, and test libraries call it. Other code calls `native.stop()`.
     ///
     /// Thread safety: any thread.
     public func _stop() { native.stop() }

@@ -10,25 +10,25 @@ public import RunLoops
 
 /// The run loop of a thread, under Foundation's names.
 ///
-/// `import FoundationRunLoop` in place of `import Foundation` gives a file this class, and all the rest of Foundation.
-/// The loop itself is the one of `RunLoops`: ``native`` leads to it, and to what Foundation's class does not have, such
-/// as observers, a program's own sources, wake-ups and a descriptor for hosts.
+/// A file that imports `FoundationRunLoop` in place of `Foundation` uses this class, and all other types of Foundation.
+/// ``native`` is the loop of the `RunLoops` library that this class uses. It has members that Foundation's class does
+/// not have, such as observers, a program's own sources, wake-ups and a descriptor for hosts.
 ///
-/// The loop of Foundation on Linux is another loop on the same thread: neither serves the other's timers. The article
-/// <doc:TwoLoops> says what that means for `URLSession`, `Process` and others.
+/// The loop of Foundation on Linux is another loop on the same thread: neither loop fires the other's timers. The
+/// article <doc:TwoLoops> says how this affects `URLSession`, `Process` and others.
 ///
 /// Thread safety: as in Foundation, the class is not `Sendable`. ``perform(_:)``, ``perform(inModes:block:)`` and
 /// ``add(_:forMode:)-(Timer,_)`` may be called from any thread; members that run the loop trap on a foreign thread,
 /// where Foundation on Linux does nothing.
 open class RunLoop: NSObject {
-    /// The loop that does the work.
+    /// The loop of the `RunLoops` library that this object uses.
     ///
     /// - Complexity: O(1).
     public let native: RunLoops.RunLoop
 
     let ports = ScheduledPorts()
     let requests = PerformRequests()
-    /// The default queue of the thread; used on that thread alone.
+    /// The default notification queue of the thread; used on that thread alone.
     private var queue: NotificationQueue?
 
     fileprivate init(_ native: RunLoops.RunLoop) { self.native = native }
@@ -37,7 +37,7 @@ open class RunLoop: NSObject {
 
     /// The loop of the calling thread, made at the first access.
     ///
-    /// The same object at each access, until the thread ends.
+    /// The object is the same at each access, until the thread ends.
     @available(
         *, noasync,
         message: "A task has no thread of its own: use RunLoop.main, or a loop that you were given."
@@ -52,15 +52,15 @@ open class RunLoop: NSObject {
     /// The mode of the innermost run in progress; `nil` if there is none.
     open var currentMode: Mode? { native.currentMode.map { Mode($0) } }
 
-    /// What the loop has in its modes, as a text of many lines.
+    /// The items in each mode of the loop, as text of several lines.
     open override var description: String { native.dump() }
 
     // MARK: Timers
 
     /// Adds a timer to `mode`, or with `.common` to all common modes.
     ///
-    /// The loop keeps the timer until it is invalid. A timer is in one loop at most: a timer that is invalid or in
-    /// another loop is passed over, as in Foundation, and so is every timer after the end of the loop's thread.
+    /// The loop keeps the timer until it is invalid. A timer can be in one loop only. As in Foundation, this method
+    /// ignores a timer that is invalid or in another loop, and every timer after the end of the loop's thread.
     /// - Complexity: O(log n) in the timers of the mode.
     open func add(_ timer: Timer, forMode mode: Mode) { timer.join(native, mode.native) }
 
@@ -70,7 +70,7 @@ open class RunLoop: NSObject {
     ///
     /// The loop keeps the port until it is removed from the mode or invalid. Calls `schedule(in:forMode:)` of the port
     /// if the port is new in the mode.
-    /// - Complexity: O(1), and what the port takes.
+    /// - Complexity: O(1), in addition to the port's `schedule(in:forMode:)`.
     open func add(_ aPort: Port, forMode mode: Mode) {
         if ports.add(aPort, mode) { aPort.schedule(in: self, forMode: mode) }
     }
@@ -91,10 +91,10 @@ open class RunLoop: NSObject {
 
     // MARK: Looking once
 
-    /// Does once what is ready in `mode`, and tells when its next timer is due.
+    /// Runs one turn in `mode` without a sleep, and returns when the mode's next timer is due.
     ///
-    /// - Returns: The date of the next timer; the distant future if there is none but something else to wait for; `nil`
-    ///   if there is nothing to wait for in the mode.
+    /// - Returns: The date of the next timer; the distant future if the mode has no timer but other items to wait for;
+    ///   `nil` if the mode has nothing to wait for.
     /// - Precondition: called on the loop's own thread; any other traps.
     @available(*, noasync, message: "A run blocks a thread of Swift's pool: run the loop in a synchronous function.")
     open func limitDate(forMode mode: Mode) -> Date? {
@@ -113,14 +113,14 @@ open class RunLoop: NSObject {
 
     /// Runs in `mode` until one source was handled or `limitDate` has passed.
     ///
-    /// Foundation on Apple's systems takes a mode here, Foundation on Linux a text; both compile.
+    /// Foundation's method takes a mode on Apple's systems, and a string on Linux; here both compile.
     /// - Precondition: called on the loop's own thread; any other traps.
     @available(*, noasync, message: "A run blocks a thread of Swift's pool: run the loop in a synchronous function.")
     public func acceptInput(forMode mode: Mode, before limitDate: Date) {
         native.run(mode: mode.native, for: Duration(until: limitDate), returnAfterSourceHandled: true)
     }
 
-    /// The same loop under Core Foundation's names: the same object each time, until the loop's thread ends.
+    /// Returns the loop as a `CFRunLoop`: the same object each time, until the loop's thread ends.
     ///
     /// Thread safety: any thread.
     public func getCFRunLoop() -> CFRunLoop { native.coreFoundation }
@@ -135,9 +135,10 @@ extension RunLoop: LoopCompanion {
 }
 
 extension RunLoops.RunLoop {
-    /// The same loop under Foundation's names: always the same object, until the loop's thread ends.
+    /// The loop as Foundation's class: the same object each time, until the loop's thread ends.
     ///
-    /// Thread safety: any thread, to which the object itself leaves little to do: see ``FoundationRunLoop/RunLoop``.
+    /// Thread safety: any thread may read this property; see ``FoundationRunLoop/RunLoop`` for the members of the
+    /// object.
     /// - Complexity: O(1).
     public var foundation: FoundationRunLoop.RunLoop {
         companion { _ in FoundationRunLoop.RunLoop(self) }

@@ -9,7 +9,7 @@ internal import RunLoops
 // of the monotonic clock.
 
 extension Duration {
-    /// The duration of that many seconds, within what a clock can count.
+    /// Makes a duration of this many seconds, limited to what a clock can count.
     ///
     /// - Precondition: `seconds` is a number.
     init(seconds: TimeInterval) {
@@ -17,12 +17,13 @@ extension Duration {
         self = .nanoseconds(Int64(clampingNanoseconds: seconds))
     }
 
-    /// The time from now until `date`; negative if it has passed.
+    /// Makes the duration from now until `date`; negative if the date has passed.
     init(until date: Date) { self.init(seconds: date.timeIntervalSinceNow) }
 }
 
 extension Int64 {
-    /// The nanoseconds of that many seconds, rounded to the nearest, or the last value that there is.
+    /// Makes the nearest number of nanoseconds to this many seconds, or the smallest or largest number if it does not
+    /// fit.
     fileprivate init(clampingNanoseconds seconds: TimeInterval) {
         let nanoseconds = (seconds * 1e9).rounded()
         if nanoseconds >= 0x1p63 {
@@ -36,7 +37,7 @@ extension Int64 {
 }
 
 extension Date {
-    /// The date of the wall clock at that instant of the monotonic clock, as far as both go on as they do now.
+    /// Makes the date of the wall clock at an instant of the monotonic clock, if both clocks continue as they run now.
     init(_ instant: RunLoops.RunLoop.Instant) {
         let left = instant.nanoseconds.clampedAdding(-instant.base.threadNow)
         self.init(timeIntervalSinceNow: TimeInterval(left) / 1e9)
@@ -44,7 +45,7 @@ extension Date {
 }
 
 extension RunLoops.RunLoop.Instant {
-    /// The instant of the monotonic clock, or of a test's, when `duration` has passed from now.
+    /// Makes the instant that is `duration` from now, on the monotonic clock or on a test's virtual clock.
     init(after duration: Duration) {
         self.init(nanoseconds: RunLoops.RunLoop.TimeBase.monotonic.threadNow.clampedAdding(duration.clampedNanoseconds))
     }

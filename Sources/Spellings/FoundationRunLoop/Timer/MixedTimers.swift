@@ -13,7 +13,7 @@ internal import RunLoops
 // families of functions takes both.
 
 extension RunLoop {
-    /// Adds a timer that was made under Core Foundation's name to `mode`, or with `.common` to all common modes.
+    /// Adds a timer of Core Foundation's type to `mode`, or with `.common` to all common modes.
     ///
     /// - Complexity: O(log n) in the timers of the mode.
     @_disfavoredOverload
@@ -24,25 +24,25 @@ extension RunLoop {
 
 // MARK: In a loop
 
-/// Adds a timer to a mode of a loop, which keeps it until it is removed or invalid.
+/// Adds a timer to a mode of a loop, which keeps the timer until it is removed or invalid.
 @_disfavoredOverload
 public func CFRunLoopAddTimer(_ rl: CFRunLoop!, _ timer: Timer, _ mode: CFRunLoopMode) {
     timer.join(rl.native, native(mode))
 }
 
-/// Adds a timer to a mode of a loop, which keeps it until it is removed or invalid.
+/// Adds a timer to a mode of a loop, which keeps the timer until it is removed or invalid.
 @_disfavoredOverload
 public func CFRunLoopAddTimer(_ rl: CFRunLoop!, _ timer: Timer, _ mode: CFString!) {
     CFRunLoopAddTimer(rl, timer, CFRunLoopMode(rawValue: mode))
 }
 
-/// Takes a timer out of a mode of a loop; it stays valid, and can be added again.
+/// Removes a timer from a mode of a loop; the timer stays valid, and can be added again.
 @_disfavoredOverload
 public func CFRunLoopRemoveTimer(_ rl: CFRunLoop!, _ timer: Timer, _ mode: CFRunLoopMode) {
     timer.leave(rl.native, native(mode))
 }
 
-/// Takes a timer out of a mode of a loop; it stays valid, and can be added again.
+/// Removes a timer from a mode of a loop; the timer stays valid, and can be added again.
 @_disfavoredOverload
 public func CFRunLoopRemoveTimer(_ rl: CFRunLoop!, _ timer: Timer, _ mode: CFString!) {
     CFRunLoopRemoveTimer(rl, timer, CFRunLoopMode(rawValue: mode))
@@ -69,14 +69,14 @@ private func native(_ mode: CFRunLoopMode) -> RunLoops.RunLoop.Mode {
 
 // MARK: Asking and changing
 
-/// When the timer fires next; 0 for an invalid timer.
+/// The date at which the timer fires next; 0 for an invalid timer.
 @_disfavoredOverload
 @discardableResult
 public func CFRunLoopTimerGetNextFireDate(_ timer: Timer) -> CFAbsoluteTime {
     timer.isValid ? timer.fireDate.timeIntervalSinceReferenceDate : 0
 }
 
-/// Sets when the timer fires next; a repeating timer goes on from there.
+/// Sets the date at which the timer fires next; a repeating timer continues from this date.
 @_disfavoredOverload
 public func CFRunLoopTimerSetNextFireDate(_ timer: Timer, _ fireDate: CFAbsoluteTime) {
     timer.fireDate = Date(timeIntervalSinceReferenceDate: fireDate)
@@ -92,7 +92,7 @@ public func CFRunLoopTimerGetInterval(_ timer: Timer) -> CFTimeInterval { timer.
 @discardableResult
 public func CFRunLoopTimerDoesRepeat(_ timer: Timer) -> Bool { timer.timeInterval > 0 }
 
-/// Takes the timer out of its loop for good.
+/// Removes the timer from its loop for good.
 @_disfavoredOverload
 public func CFRunLoopTimerInvalidate(_ timer: Timer) { timer.invalidate() }
 
@@ -101,12 +101,12 @@ public func CFRunLoopTimerInvalidate(_ timer: Timer) { timer.invalidate() }
 @discardableResult
 public func CFRunLoopTimerIsValid(_ timer: Timer) -> Bool { timer.isValid }
 
-/// How many seconds later than its date the timer may fire.
+/// The tolerance of the timer in seconds: how much later than its date the timer may fire.
 @_disfavoredOverload
 @discardableResult
 public func CFRunLoopTimerGetTolerance(_ timer: Timer) -> CFTimeInterval { timer.tolerance }
 
-/// Sets how many seconds later than its date the timer may fire.
+/// Sets the tolerance of the timer in seconds: how much later than its date the timer may fire.
 @_disfavoredOverload
 public func CFRunLoopTimerSetTolerance(_ timer: Timer, _ tolerance: CFTimeInterval) { timer.tolerance = tolerance }
 #endif

@@ -8,12 +8,12 @@ internal import Synchronization
 
 /// Calls a closure at a date, once or again and again, on the thread of a run loop.
 ///
-/// As in Foundation, with two differences to Foundation on Linux, both towards what Apple documents. A timer that is
-/// made with an interval fires for the first time when the interval has passed
-/// ([swift-corelibs-foundation #4712](https://github.com/swiftlang/swift-corelibs-foundation/issues/4712)). Its
-/// ``tolerance`` has an effect ([#5183](https://github.com/swiftlang/swift-corelibs-foundation/issues/5183)).
+/// This class follows Apple's documentation where Foundation on Linux differs from it. A timer that is made with an
+/// interval fires for the first time when the interval has passed ([swift-corelibs-foundation
+/// #4712](https://github.com/swiftlang/swift-corelibs-foundation/issues/4712)). Its ``tolerance`` has an effect
+/// ([#5183](https://github.com/swiftlang/swift-corelibs-foundation/issues/5183)).
 ///
-/// The loop keeps the timer until it is invalid. A timer that is in no loop is kept by its owner alone.
+/// The loop keeps the timer until it is invalid. A timer in no loop is kept by its owner alone.
 ///
 /// Thread safety: as in Foundation, the class is not `Sendable`. ``invalidate()`` may be called from any thread.
 open class Timer: NSObject {
@@ -23,19 +23,19 @@ open class Timer: NSObject {
     private let state: Mutex<State>
 
     private struct State {
-        /// When the timer fires next, or has fired last if it is not valid any more.
+        /// When the timer fires next, or when it last fired if it is no longer valid.
         var instant: RunLoops.RunLoop.Instant
-        /// The same for the wall clock, if somebody has said or asked it.
+        /// The date of `instant` on the wall clock; `nil` until a caller has set or read it.
         var date: Date?
         var tolerance: TimeInterval = 0
         var isInvalid = false
-        /// There once the timer was added to a loop, until it is invalid.
+        /// The loop's own timer, from the time when this timer was first added to a loop until it is invalid.
         ///
-        /// Weak: the loop keeps it, and it keeps this timer, until it is invalid or the thread ends.
+        /// Weak: the loop keeps its own timer, which keeps this timer, until it is invalid or the thread ends.
         weak var native: RunLoops.RunLoop.Timer?
         var isAdded = false
 
-        /// A timer that was added ends with the loop's own timer.
+        /// Whether the timer can still fire; a timer that was added becomes invalid with the loop's own timer.
         var isValid: Bool { !isInvalid && (!isAdded || native?.isValid == true) }
 
         mutating func set(_ instant: RunLoops.RunLoop.Instant, _ date: Date? = nil) {
@@ -45,11 +45,12 @@ open class Timer: NSObject {
 
     // MARK: Making
 
-    /// A timer that fires at `date`, and then, if it repeats, at each `interval` after it.
+    /// Makes a timer that fires at `date`, and, if it repeats, again after each `interval`.
     ///
     /// - Parameters:
-    ///   - date: When the timer fires first; a date that has passed means as soon as the loop turns.
-    ///   - interval: Seconds between fires; 0.1 milliseconds if not positive, as Apple documents. Has no meaning for a
+    ///   - date: The date of the first fire; if it has passed, the timer fires in the loop's next turn.
+    ///   - interval: The seconds between fires; 0.1 milliseconds if it is zero or negative, as Apple documents. Has no
+    ///     effect on a timer that fires once.
     ///     timer that fires once.
     ///   - repeats: Whether the timer fires more than once.
     ///   - block: Called with the timer at each fire, on the thread of the loop.
@@ -62,10 +63,10 @@ open class Timer: NSObject {
         state = Mutex(State(instant: RunLoops.RunLoop.Instant(after: Duration(until: date)), date: date))
     }
 
-    /// A timer that fires when `interval` has passed from now, and, if it repeats, again and again.
+    /// Makes a timer that fires when `interval` has passed from now, and, if it repeats, again after each `interval`.
     ///
     /// - Parameters:
-    ///   - interval: Seconds; 0.1 milliseconds if not positive, as Apple documents.
+    ///   - interval: The interval in seconds; 0.1 milliseconds if it is zero or negative, as Apple documents.
     ///   - repeats: Whether the timer fires more than once.
     ///   - block: Called with the timer at each fire, on the thread of the loop.
     /// - Precondition: `interval` is a number.
@@ -78,7 +79,7 @@ open class Timer: NSObject {
 
     /// Makes a timer, and adds it to the default mode of the calling thread's loop.
     ///
-    /// The parameters are those of ``init(timeInterval:repeats:block:)``.
+    /// The parameters are the same as in ``init(timeInterval:repeats:block:)``.
     @available(
         *, noasync,
         message: "A task's thread has no loop that runs: make a Timer, and add it to RunLoop.main."
@@ -101,24 +102,25 @@ open class Timer: NSObject {
 
     /// Calls the closure now; a timer that fires once is invalid afterwards.
     ///
-    /// The dates of a timer that repeats stay as they are. An invalid timer does nothing.
+    /// The dates of a repeating timer do not change. A call for an invalid timer does nothing.
     open func fire() {
         guard isValid else { return }
         handler(self)
         if interval == 0 { invalidate() }
     }
 
-    /// The loop calls the closure.
+    /// Called by the loop's own timer when it fires.
     private func fires(_ native: RunLoops.RunLoop.Timer) {
         let instant = native.fireInstant
         state.withLock { $0.set(instant, $0.instant == instant ? $0.date : nil) }
         handler(self)
     }
 
-    /// When the timer fires next; after its end, when it fired last or would have.
+    /// The date at which the timer fires next; for an invalid timer the date of its last fire, or of the fire that was
+    /// still to come.
     ///
-    /// Inside the closure the date that is being served. Setting a date that has passed means as soon as the loop
-    /// turns; an invalid timer stays as it is.
+    /// Inside the timer's closure, the date of the present fire. If a date is set that has passed, the timer fires in
+    /// the loop's next turn. Setting the date of an invalid timer has no effect.
     /// - Complexity: O(log n) in the timers of the loop to set.
     open var fireDate: Date {
         get {
@@ -144,10 +146,10 @@ open class Timer: NSObject {
         }
     }
 
-    /// Seconds between fires; 0 for a timer that fires once.
+    /// The seconds between fires; 0 for a timer that fires once.
     open var timeInterval: TimeInterval { interval }
 
-    /// Up to how many seconds later than its date the timer may fire, which saves wake-ups; it never fires earlier.
+    /// How many seconds later than its date the timer may fire, which saves wake-ups; the timer never fires earlier.
     ///
     /// A negative value counts as 0. At most half the interval counts, as in Core Foundation.
     /// - Precondition: the value set is a number.
@@ -163,7 +165,8 @@ open class Timer: NSObject {
         }
     }
 
-    /// Always `nil`, as in Foundation on Linux, whose initialisers take none: the closure captures what it needs.
+    /// Always `nil`, as in Foundation on Linux, whose initialisers take no such object: the closure captures what it
+    /// needs.
     open var userInfo: Any? { nil }
 
     // MARK: The end
@@ -171,7 +174,7 @@ open class Timer: NSObject {
     /// Whether the timer can still fire.
     open var isValid: Bool { state.withLock { $0.isValid } }
 
-    /// Takes the timer out of its loop, for good; a second call does nothing.
+    /// Removes the timer from its loop for good; a second call does nothing.
     open func invalidate() {
         let native = state.withLock { state -> RunLoops.RunLoop.Timer? in
             if let native = state.native, native.isValid, native.fireInstant != state.instant {
@@ -186,7 +189,7 @@ open class Timer: NSObject {
 
     // MARK: In a loop
 
-    /// Adds the timer to a mode; the first call makes the loop's own timer, which keeps this one.
+    /// Adds the timer to a mode; the first call makes the loop's own timer, which keeps this timer.
     func join(_ loop: RunLoops.RunLoop, _ mode: RunLoops.RunLoop.Mode) {
         state.withLock { state in
             guard state.isValid else { return }
@@ -206,7 +209,7 @@ open class Timer: NSObject {
         }
     }
 
-    /// Takes the timer out of a mode; after its last mode it is as before it was added.
+    /// Removes the timer from a mode; after the last mode, the timer is as before it was added to a loop.
     func leave(_ loop: RunLoops.RunLoop, _ mode: RunLoops.RunLoop.Mode) {
         let left = state.withLock { state -> RunLoops.RunLoop.Timer? in
             guard let native = state.native, native.isValid else { return nil }

@@ -36,7 +36,9 @@ extension Timer {
     ) -> NoPublisher { isNotCalled() }
 }
 
-/// Apple's `Timer.TimerPublisher`, for Combine: what a chain of calls goes on with, so that the compiler's sentence is about its beginning.
+/// Apple's `Timer.TimerPublisher`, for Combine.
+///
+/// The type lets the rest of a chain of calls compile, so that the compiler reports only the call at its beginning.
 public enum NoPublisher {
     /// Apple's `autoconnect()`.
     public func autoconnect() -> NoPublisher { isNotCalled() }

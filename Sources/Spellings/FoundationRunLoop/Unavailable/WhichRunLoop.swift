@@ -4,27 +4,27 @@
 #if os(Linux) && !EXPORTS_ORIGINALS
 public import Foundation
 
-/// A loop that no thread has: makes `.current` and `.main` an error where Foundation would take its own loop for them.
+/// A run loop of no thread, which makes `.current` and `.main` a compiler error where Foundation's own loop would be used.
 ///
-/// In `stream.schedule(in: .current, forMode: .default)` the compiler would silently choose Foundation's loop, which
-/// waits until it is served. It chooses this class's overload, whose type is narrower, and says with the error what to use.
-/// The error is that the call can throw: an overload that is unavailable would not be chosen. Write
-/// `Foundation.RunLoop.current` if you mean that loop.
+/// In `stream.schedule(in: .current, forMode: .default)` the compiler would silently choose Foundation's loop, whose items
+/// wait until that loop runs. Instead, the compiler chooses the overload for this class, whose type is more specific, and
+/// its error says what to use. The error is that the call can throw, because the compiler would not choose an unavailable
+/// overload. Write `Foundation.RunLoop.current` if you mean that loop.
 public final class WhichRunLoop: Foundation.RunLoop {
-    /// The loop that the compiler takes for `.current`.
+    /// The loop that the compiler chooses for `.current`.
     public override class var current: WhichRunLoop { isNotCalled() }
-    /// The loop that the compiler takes for `.main`.
+    /// The loop that the compiler chooses for `.main`.
     public override class var main: WhichRunLoop { isNotCalled() }
 
-    /// A mode of that loop.
+    /// A mode of ``WhichRunLoop``.
     public enum Mode {
-        /// The mode that the compiler takes for `.default`.
+        /// The mode that the compiler chooses for `.default`.
         public static var `default`: Mode { isNotCalled() }
-        /// The mode that the compiler takes for `.common`.
+        /// The mode that the compiler chooses for `.common`.
         public static var common: Mode { isNotCalled() }
     }
 
-    /// Not thrown: see ``WhichRunLoop``.
+    /// The error of the overloads with ``WhichRunLoop``, which is never thrown.
     public struct IsMeant: Error {}
 }
 

@@ -3,9 +3,10 @@
 
 internal import LinuxLibC
 
-/// Foundation's main loop, seen through Core Foundation's functions, where the process has them.
+/// Access to Foundation's main loop through Core Foundation's functions, looked up while the program runs.
 ///
-/// Nothing is linked: a program without Foundation has none of the symbols, and gets none.
+/// This library does not link Core Foundation: in a program without Foundation the functions are not found, and the
+/// loop is never accessed.
 enum FoundationLoop {
     private typealias GetMain = @convention(c) () -> OpaquePointer?
     private typealias CopyCurrentMode = @convention(c) (OpaquePointer) -> OpaquePointer?
@@ -13,8 +14,8 @@ enum FoundationLoop {
     private typealias NextDate = @convention(c) (OpaquePointer, OpaquePointer) -> Double
     private typealias Now = @convention(c) () -> Double
 
-    /// For how many nanoseconds a timer of its default mode has been due while no thread runs the loop; `nil` if none is
-    /// due, or a thread runs the loop.
+    /// Returns how long a timer of the loop's default mode has been overdue, in nanoseconds; `nil` if no timer is
+    /// overdue, or if a thread runs the loop.
     ///
     /// Thread safety: any thread.
     static func timerOverdue() -> Int64? {

@@ -11,7 +11,8 @@ struct LoopItemsReport: Sendable, JSONRecord {
         var modes: [String] = []
         var isCommon = false
 
-        /// The same item elsewhere: two items that are made in one place, without their own labels, count as one item.
+        /// Whether both are the same item: two items with the same kind and label count as one, such as items made at
+        /// one line of code without labels of their own.
         func isSame(as other: Item) -> Bool { kind == other.kind && label == other.label }
 
         static var fields: [JSONField<Self>] {
@@ -19,7 +20,7 @@ struct LoopItemsReport: Sendable, JSONRecord {
         }
     }
 
-    /// A source or block that waits for somebody to wake the loop.
+    /// A signalled source or posted block that waits until something wakes the loop.
     struct Unserved: Sendable, JSONRecord {
         var kind = ""
         var label = ""
@@ -42,7 +43,7 @@ struct LoopItemsReport: Sendable, JSONRecord {
 
     var thread = 0
     var modesRun: [String] = []
-    /// In the order of their times, the last that of the trace's end.
+    /// The pages in the order of their times; the last page shows the end of the trace.
     var pages: [Page] = []
 
     static var fields: [JSONField<Self>] {

@@ -8,18 +8,19 @@ extension RunLoop.Trace {
     ///
     /// Thread safety: a value; any thread.
     public struct Report: Sendable {
-        /// The most bytes of a text that is read.
+        /// The maximum size of a text that ``init(json:)`` reads, in bytes.
         public static let longestText = 256 << 20
-        /// The most values of JSON in it: the events of a text of that length have fewer.
+        /// The maximum number of JSON values in a text; the events of a text of ``longestText`` bytes have fewer.
         private static let mostValues = 1 << 25
 
-        /// Why a file is not a trace.
+        /// The reason why a text is not read as a trace.
         public enum ReadingError: Error, Equatable, CustomStringConvertible {
-            /// The text is not JSON; says where, in bytes from the beginning.
+            /// The text is not JSON; the value is the offset of the first error, in bytes from the beginning.
             case notJSON(at: Int)
-            /// The text is JSON, but not a trace; says what is wrong with which event.
+            /// The text is JSON, but not a trace; the value describes the fault and the event that has it.
             case notTrace(String)
-            /// The text is longer than ``longestText``, or has more values than any trace of that length; says which.
+            /// The text is longer than ``longestText``, or has more values than any trace of that length; the value
+            /// says which.
             case tooLarge(String)
 
             /// The error in words.
@@ -32,27 +33,28 @@ extension RunLoop.Trace {
             }
         }
 
-        /// A run, a turn, a sleep or a callout, with when it was, in microseconds from the trace's beginning.
+        /// A run, a turn, a sleep or a callout, with its times in microseconds from the trace's beginning.
         struct Slice: Sendable {
             var name: String
             /// The kind of the slice: run, turn, sleep, or the kind of callout.
             var kind: String
             var thread: Int
-            /// How many slices this slice is inside of.
+            /// The number of slices that contain this slice.
             var depth: Int
             var start: Double
             var end: Double
             var details: JSON?
-            /// The innermost slice that this slice is inside of.
+            /// The index of the innermost slice that contains this slice.
             var parent: Int?
-            /// The innermost run that this slice is inside of.
+            /// The index of the innermost run that contains this slice.
             var run: Int?
-            /// Was still under way when the trace was taken.
+            /// Whether the slice had not ended when the trace was taken.
             var isUnfinished = false
 
             var length: Double { end - start }
             func detail(_ name: String) -> Double? { details?[name]?.number }
-            /// How much later a timer fired than its tolerance allows.
+            /// The time by which a timer fired later than its tolerance allows, in microseconds; `nil` if that is not
+            /// known.
             var lateness: Double? { detail("waited").map { max(0, $0 - (detail("tolerance") ?? 0)) } }
             var wokenBy: String? { details?["wokenBy"]?.string }
             var isCallout: Bool { !["run", "turn", "sleep", "wake-up"].contains(kind) }
@@ -60,7 +62,7 @@ extension RunLoop.Trace {
 
         /// The program's file name.
         public let program: String
-        /// How many older events had been overwritten.
+        /// The number of older events that had been overwritten.
         public let lost: Int
         /// The slices in the order in which they began on their thread, outer slices first.
         let slices: [Slice]
@@ -70,11 +72,12 @@ extension RunLoop.Trace {
 
         /// Reads the JSON of ``Trace/chromeJSON()``.
         ///
-        /// Any text is read or refused; none traps.
+        /// A text that is not a trace is refused with an error, and never ends the program.
         ///
-        /// - Throws: what is wrong with it.
+        /// - Throws: The reason why the text is not a trace.
         ///
-        /// - Complexity: O(n) in the text, which may have ``longestText`` bytes; takes up to fifteen times its memory.
+        /// - Complexity: O(n) in the length of the text, which is at most ``longestText`` bytes; needs up to fifteen
+        ///   times as much memory as the text.
         public init(json text: String) throws(ReadingError) {
             if text.utf8.count > Self.longestText { throw .tooLarge("it has \(text.utf8.count) bytes") }
             let json: JSON
@@ -105,11 +108,12 @@ extension RunLoop.Trace {
     }
 }
 
-/// Puts slices together, and holds the events to the rules of the format while it does.
+/// Builds slices from the events of a trace, and checks that the events follow the rules of the format.
 private struct SliceBuilder {
-    /// Microseconds that a trace may be away from its beginning: a century, so that figures stay exact and finite.
+    /// The maximum distance of a time from the trace's beginning, in microseconds: a century, so that figures stay
+    /// exact and finite.
     private static let furthest = 100 * 366 * 86_400e6
-    /// No stack has room for runs that are nested so deep.
+    /// The maximum number of slices inside each other; a thread's stack has no room for more runs.
     private static let deepest = 10_000
 
     private(set) var slices: [RunLoop.Trace.Report.Slice] = []
@@ -119,7 +123,7 @@ private struct SliceBuilder {
     private var flowsBegun: Set<Int64> = []
     private var flowsEnded: Set<Int64> = []
 
-    /// The fault of the event; `nil` if it has none.
+    /// Adds an event; returns the event's fault, or `nil` if it has none.
     mutating func add(_ event: JSON) -> String? {
         guard let phase = event["ph"]?.string else { return "has no phase" }
         guard let thread = event["tid"].flatMap(Int.init(json:)), event["pid"]?.integer != nil else {

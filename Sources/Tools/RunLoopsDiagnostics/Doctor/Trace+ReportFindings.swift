@@ -4,27 +4,28 @@
 public import RunLoops
 
 extension RunLoop.Trace.Report {
-    /// Something that is probably wrong, with what to do about it.
+    /// A probable problem of the recorded program, with a remedy.
     public struct Finding: Sendable, Equatable {
-        /// Kinds of what can be found.
+        /// The kinds of problems that can be found.
         public enum Kind: String, Sendable, CaseIterable {
             /// A timer without tolerance wakes a loop that has nothing else to do, ten times a second or more.
             case wakesIdleLoop
-            /// A source was signalled, and the thread slept on.
+            /// A source was signalled without a wake-up, and the loop's thread continued to sleep.
             case signalledNotWoken
-            /// A block was posted with `wake: false`, and the thread slept on.
+            /// A block was posted with `wake: false`, and the loop's thread continued to sleep.
             case blockNotWoken
-            /// A timer of Foundation's main loop is due, and nobody runs that loop.
+            /// A timer of Foundation's main loop is due, and no thread runs that loop.
             case foundationLoopNotRun
             /// Items are in no mode that is ever run.
             case modeNeverRun
-            /// A common item was not in a mode while that was run, and is now.
+            /// An item of the common modes was added to a common mode only after the loop had run in that mode without
+            /// the item.
             case commonTooLate
-            /// A repeating timer was late every time.
+            /// A repeating timer was late each time it fired.
             case neverOnTime
             /// A callout took longer than a frame of a display.
             case takesFrame
-            /// Runs inside runs inside runs.
+            /// More than three runs of a loop are nested.
             case nestedTooDeep
         }
 
@@ -61,11 +62,12 @@ extension RunLoop.Trace.Report {
 
     // MARK: Limits, in microseconds where they are times
 
-    /// Sixty frames a second.
+    /// The duration of a frame at sixty frames a second.
     private static var frame: Double { 16_667 }
-    /// A signal that waits this long while the thread sleeps was not followed by a wake-up.
+    /// If the thread sleeps for at least this long after a signal, no wake-up followed the signal.
     private static var sleepAfterSignal: Double { 10_000 }
-    /// A loop that was run until the program ended is not yet late by so much.
+    /// The shortest delay of a timer of Foundation's loop that is reported: a loop that ran until the program ended may
+    /// be late by less.
     private static var second: Double { 1_000_000 }
     private static var idleShare: Double { 0.1 }
     private static var wakesASecond: Double { 10 }
@@ -126,8 +128,8 @@ extension RunLoop.Trace.Report {
 
     // MARK: Others
 
-    /// Sources that were signalled, or blocks that were posted, and the loop slept on in the run that served them in
-    /// the end, until something else woke it.
+    /// Finds sources and blocks that were signalled or posted, but waited through a sleep of the run that later served
+    /// them, until something else ended the sleep.
     private func sleptThrough(_ callee: String, _ kind: Finding.Kind) -> [Finding] {
         var told: Set<String> = []
         let sleeps = Dictionary(grouping: slices.filter { $0.kind == "sleep" }, by: \.thread)

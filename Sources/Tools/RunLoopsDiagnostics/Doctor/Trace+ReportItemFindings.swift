@@ -8,21 +8,22 @@ internal import RunLoops
 extension RunLoop.Trace.Report {
     // MARK: Limits, in microseconds
 
-    /// An item that has been there for less may still be on its way to somewhere.
+    /// The shortest time in the same modes after which an item is reported: a newer item may still be added to another
+    /// mode.
     private static var longEnough: Double { 1_000_000 }
-    /// A stand-still that is shorter is not noticed.
+    /// A common item is reported if its mode ran without it for at least this long.
     private static var standstill: Double { 250_000 }
-    /// A wake-up that is on its way arrives sooner.
+    /// The shortest wait for a wake-up that is reported: a wake-up that was requested arrives sooner.
     private static var unserved: Double { 100_000 }
 
-    /// The loops that were looked into, with the last look.
+    /// The loops whose items were recorded, with the last page of each.
     private var looks: [(loop: LoopItemsReport, last: LoopItemsReport.Page)] {
         loops.compactMap { loop in loop.pages.last.map { (loop, $0) } }
     }
 
     // MARK: A mode nobody runs
 
-    /// Timers, sources and descriptor sources that are in no mode that has been run.
+    /// Finds timers, sources and descriptor sources whose modes have never been run.
     func itemsInModesNeverRun() -> [Finding] {
         looks.flatMap { loop, last -> [Finding] in
             let idle = last.items.filter { item in
@@ -47,7 +48,7 @@ extension RunLoop.Trace.Report {
 
     // MARK: Common, too late
 
-    /// Common items that a mode, common too, was run without before.
+    /// Finds common items that are in a mode now, but were missing from that mode during earlier runs in it.
     func itemsThatBecameCommonLate() -> [Finding] {
         looks.flatMap { loop, last in
             last.items.filter(\.isCommon).flatMap { item in
@@ -68,7 +69,7 @@ extension RunLoop.Trace.Report {
         )
     }
 
-    /// How long the loop ran in the mode while the item was there, but in other modes alone.
+    /// Returns how long the loop ran in the mode while the item was in other modes of the loop, but not in this mode.
     private func timeWithout(_ item: LoopItemsReport.Item, in mode: String, _ loop: LoopItemsReport) -> Double {
         zip(loop.pages, loop.pages.dropFirst()).reduce(0) { sum, pages in
             let same = pages.0.items.filter { $0.isSame(as: item) }
@@ -77,7 +78,7 @@ extension RunLoop.Trace.Report {
         }
     }
 
-    /// How long runs in the mode were the innermost runs.
+    /// Returns how long runs in the mode were the innermost runs, in microseconds.
     private func timeRun(in mode: String, _ thread: Int, from start: Double, to end: Double) -> Double {
         let runs = slices.filter { $0.kind == "run" && $0.thread == thread && $0.start < end && $0.end > start }
         func overlap(_ slice: Slice) -> Double { min(slice.end, end) - max(slice.start, start) }
@@ -92,8 +93,8 @@ extension RunLoop.Trace.Report {
 
     // MARK: Signalled, and asleep to the end
 
-    /// Sources that were signalled, or blocks that were posted without a wake-up, and not served when the trace ended,
-    /// with their loops asleep.
+    /// Finds sources that were signalled and blocks that were posted without a wake-up, and that still waited in a
+    /// sleeping loop when the trace ended.
     func unservedAtEnd(_ callee: String, _ kind: Finding.Kind) -> [Finding] {
         looks.flatMap { loop, last in
             last.unserved.filter { $0.kind == callee && last.time - $0.since >= Self.unserved }
@@ -101,7 +102,7 @@ extension RunLoop.Trace.Report {
         }
     }
 
-    /// `a`, `a and b`, `a, b and 3 more`.
+    /// Joins words to a list: `a`, `a and b`, `a, b and 3 more`.
     private static func list(_ words: [String]) -> String {
         switch words.count {
         case 0...1: words.first ?? ""
@@ -112,8 +113,8 @@ extension RunLoop.Trace.Report {
 }
 
 extension LoopItemsReport {
-    /// Since when the item has been in these modes without a break; of a loop that never ran, since the recording
-    /// began.
+    /// Returns the time since which the item has been in the same modes without a break; the beginning of the recording
+    /// for a loop that never ran.
     fileprivate func firstSeen(_ item: Item) -> Double {
         // Nobody looked in between.
         if modesRun.isEmpty { return pages.first?.time ?? 0 }

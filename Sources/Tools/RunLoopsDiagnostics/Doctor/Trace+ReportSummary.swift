@@ -4,9 +4,10 @@
 public import RunLoops
 
 extension RunLoop.Trace.Report {
-    /// The summary of a trace for a terminal: turns, causes of wake-ups, the slowest callouts, lateness and durations.
+    /// Returns a summary of the trace for a terminal: turns, causes of wake-ups, the slowest callouts, lateness and
+    /// durations.
     ///
-    /// - Parameter width: How many columns there are.
+    /// - Parameter width: The width of the terminal, in columns.
     public func summary(width: Int = 80) -> [String] {
         var lines = [overview, ""]
         lines += section(
@@ -53,13 +54,13 @@ extension RunLoop.Trace.Report {
         return found.values.sorted { $0.worst.length > $1.worst.length }
     }
 
-    /// How late timers were, after their tolerances.
+    /// How late each timer fired, beyond its tolerance, in microseconds.
     var lateness: [Double] { slices.filter { $0.kind == "timer" }.compactMap(\.lateness) }
 
-    /// How long others waited.
+    /// How long each callout other than a timer's had waited, in microseconds.
     var latency: [Double] { slices.filter { $0.isCallout && $0.kind != "timer" }.compactMap { $0.detail("waited") } }
 
-    /// How long each turn was awake.
+    /// How long the loop was awake in each turn, in microseconds.
     var awake: [Double] {
         var asleep: [Int: Double] = [:]
         for slice in slices where slice.kind == "sleep" {
@@ -75,7 +76,7 @@ extension RunLoop.Trace.Report {
 
     // MARK: Words
 
-    /// Microseconds in the unit that fits.
+    /// Formats a duration in microseconds with the unit that fits.
     static func time(_ microseconds: Double) -> String {
         let (value, unit) =
             switch abs(microseconds) {
@@ -115,7 +116,7 @@ extension RunLoop.Trace.Report {
 }
 
 extension Int {
-    /// The nearest whole number there is: a file may have any number in it.
+    /// Makes the nearest integer to any number, since a file may contain any number.
     init(clamping number: Double) {
         self = Int(exactly: number.rounded()) ?? (number < 0 ? .min : .max)
     }

@@ -3,39 +3,39 @@
 
 internal import CStackSampling
 
-/// An ELF file of 64 bits, on the disk or mapped.
+/// A 64-bit ELF file on the disk or mapped into memory.
 ///
-/// Everything in it may be wrong: the loader reads other parts than these, and a file on the disk may be written to.
-/// Arithmetic wraps, tables end where the file ends, and no number in the file decides how much is read.
+/// The file's contents are not trusted: the loader has not checked the parts that are read here, and a file on the disk
+/// may change. Arithmetic wraps, tables end where the file ends, and the amount that is read has fixed limits.
 struct ELFFile {
     /// One function that is defined in the file.
     struct Function {
         var start: UInt64
         var size: UInt64
-        /// Where its name begins in the file.
+        /// The offset of the function's name in the file.
         var name: UInt64
     }
 
-    /// Gives the bytes from an offset on; fewer where the file ends.
+    /// Returns `count` bytes of the file from an offset on; fewer if the file ends before.
     private let read: (_ offset: UInt64, _ count: Int) -> [UInt8]
     private let header: [UInt8]
 
-    /// - Parameter read: Gives so many bytes from an offset on; fewer where the file ends.
-    /// - Returns: `nil` where it is no such file.
+    /// - Parameter read: Returns `count` bytes of the file from an offset on; fewer if the file ends before.
+    /// - Returns: `nil` if the bytes are not those of a 64-bit ELF file.
     init?(read: @escaping (_ offset: UInt64, _ count: Int) -> [UInt8]) {
         self.read = read
         header = read(0, 64)
         guard header.count == 64, header.number(UInt32.self, at: 0) == 0x464C_457F, header[4] == 2 else { return nil }
     }
 
-    /// The file of which the beginning is mapped there.
+    /// Reads the file whose beginning is mapped at the address.
     init?(at base: UInt64) { self.init { [UInt8](memory: base &+ $0, count: $1) } }
 
     init?(path: String) { self.init { [UInt8](file: path, from: $0, count: $1) } }
 
     // MARK: What is mapped
 
-    /// Says where the mapped file's tables for unwinding are.
+    /// Enters the location of the mapped file's unwinding tables into `code`.
     func place(_ code: inout rl_code, base: UInt64) {
         guard header.number(UInt16.self, at: 54) == 56 else { return }
         var hasBias = false
@@ -58,7 +58,7 @@ struct ELFFile {
 
     // MARK: Names
 
-    /// More functions than this are not read.
+    /// The maximum number of functions that are read.
     private static let mostFunctions = 4 << 20
     private static let longestName = 4096
 
@@ -69,7 +69,8 @@ struct ELFFile {
         var link: Int
     }
 
-    /// The functions in ascending order, also those that are not exported; of a stripped file, only those.
+    /// The functions in ascending order of address, including those that are not exported; in a stripped file the
+    /// exported functions alone.
     ///
     /// - Complexity: O(n log n) in the functions.
     func functions() -> [Function] {
@@ -117,7 +118,7 @@ struct ELFFile {
 }
 
 extension [ELFFile.Function] {
-    /// The function at an address of the file's own.
+    /// Returns the function at an address as the file counts it, before the file is mapped.
     ///
     /// - Complexity: O(log n).
     func function(at address: UInt64) -> ELFFile.Function? {
@@ -133,7 +134,7 @@ extension [ELFFile.Function] {
 }
 
 extension [UInt8] {
-    /// The number at an offset, which must be inside.
+    /// Returns the number at an offset, which must be inside the array.
     fileprivate func number<Number: FixedWidthInteger & BitwiseCopyable>(_: Number.Type, at offset: Int) -> Number {
         withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: Number.self) }
     }

@@ -1,16 +1,17 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Lets the same hang be reported less and less often: the 1st time it comes, the 2nd, the 4th, the 8th, and so on.
+/// Decides which occurrences of a hang are reported: the 1st, the 2nd, the 4th, the 8th, and so on.
 ///
-/// Two hangs are the same if the majority stack of one is the outer part of where the other was found.
+/// A new hang is the same as an earlier one if both have the same callout, and if the outer functions of the new stack
+/// are the majority stack of the earlier hang.
 struct HangAnnealer {
     /// The identity of a hang: the callout, then its functions by their addresses, outermost first.
     struct Key: Equatable {
         var callout: String
         var functions: [UInt64]
 
-        /// Whether `other`, one sample, is where this one was most of the time.
+        /// Whether `other`, the first sample of a new hang, is inside the functions of this hang's majority stack.
         fileprivate func matches(_ other: Key) -> Bool {
             callout == other.callout && other.functions.starts(with: functions)
         }
@@ -22,13 +23,14 @@ struct HangAnnealer {
         var leftOut = 0
     }
 
-    /// More kinds of hangs than this cannot be distinguished from new kinds.
+    /// The maximum number of hangs that are remembered; older ones count as new when they occur again.
     private static let mostKinds = 64
 
     // The kind that came last is last.
     private var known: [Known] = []
 
-    /// A hang has begun: whether to report it, and how many have been left out before.
+    /// Called when a hang begins: returns whether to report it, and how many of the same kind have been left out since
+    /// the last report.
     mutating func begins(_ sample: Key) -> (isReported: Bool, leftOut: Int) {
         guard let index = known.firstIndex(where: { $0.key.matches(sample) }) else { return (true, 0) }
         var kind = known.remove(at: index)
@@ -40,7 +42,7 @@ struct HangAnnealer {
         return (isReported, leftOut)
     }
 
-    /// A reported hang has ended, with this majority stack.
+    /// Called when a reported hang has ended, with its majority stack.
     mutating func ends(_ majority: Key) {
         if known.contains(where: { $0.key.matches(majority) }) { return }
         if known.count == Self.mostKinds { known.removeFirst() }

@@ -5,26 +5,26 @@ internal import RunLoops
 
 /// Decides when a hang begins and ends, and when to look again.
 ///
-/// Values in, values out: it knows no thread and no clock.
+/// Reads no clock and knows no thread: all times are arguments.
 struct HangDetector {
     /// The result of one look at a loop.
     struct Look {
-        /// Nanoseconds of the monotonic clock.
+        /// The time of the look, in nanoseconds of the monotonic clock.
         var now: Int64
         var isBusy: Bool
-        /// Since when it is busy, or is not.
+        /// When the present state began: busy, or not busy.
         var since: Int64
-        /// For how long of the time since the look before the process may have been stopped.
+        /// How much of the time since the previous look the process may have been stopped, in nanoseconds.
         var standstill: Int64 = 0
-        /// The last stretch that went past the limit and has ended, as the loop's thread noted it.
+        /// The last stretch that exceeded the limit and has ended, with the times that the loop's thread recorded.
         var ended: (began: Int64, ended: Int64)?
     }
 
     enum Step: Equatable {
         case nothing
-        /// A stretch is seen for the first time.
+        /// A new stretch was found.
         case newStretch
-        /// The limit is passed.
+        /// The limit has been exceeded.
         case began
         case goesOn
         /// The reported hang has ended; its duration in nanoseconds.
@@ -33,9 +33,9 @@ struct HangDetector {
         case missed(Int64)
     }
 
-    /// Idle looks in a row after which it is not worth looking on.
+    /// The number of idle looks in a row after which the watcher stops looking.
     private static let patience = 4
-    /// Looks with the same interval; then it is doubled, up to `greatest` times.
+    /// The number of looks with the same interval; then the interval is doubled, up to `doublings` times.
     private static let looksAnInterval = 16
     private static let doublings = 6
 
@@ -43,10 +43,10 @@ struct HangDetector {
     let interval: Int64
 
     private(set) var stretch: Int64?
-    /// The time of the present stretch in which the process was stopped, in nanoseconds.
+    /// How long the process was stopped during the present stretch, in nanoseconds.
     private(set) var standstill: Int64 = 0
     private(set) var isHanging = false
-    /// When to look next.
+    /// The time of the next look, in nanoseconds of the monotonic clock.
     private(set) var nextLook: Int64 = .min
 
     /// The beginning of the latest stretch that was reported or needs no report; `nil` before the first one.
@@ -61,7 +61,7 @@ struct HangDetector {
         self.interval = min(interval, .max >> Int64(Self.doublings + 2))
     }
 
-    /// Whether the loop has slept through some looks, so that its next waking may be waited for instead.
+    /// Whether the loop has slept through several looks, so that the watcher can wait for the loop to wake up.
     var isIdle: Bool { idleLooks >= Self.patience }
 
     mutating func look(_ look: Look) -> Step {
@@ -116,7 +116,7 @@ struct HangDetector {
         return .began
     }
 
-    /// How long the last long stretch has taken, where no look has found it.
+    /// Returns the duration of the last stretch that exceeded the limit, if no look has found it; otherwise `nil`.
     private mutating func missed(_ look: Look) -> Int64? {
         guard !isHanging, let ended = look.ended, ended.ended != 0 else { return nil }
         let before = settled ?? .min
@@ -127,7 +127,7 @@ struct HangDetector {
         return length >= limit ? length : nil
     }
 
-    /// How long the stretch that is over has taken.
+    /// Returns the duration of the stretch that has ended, in nanoseconds.
     private func length(of look: Look) -> Int64 {
         guard let stretch else { return 0 }
         // The loop's thread knows best. Where it has had another hang since, the next state's beginning is near enough.
@@ -139,9 +139,9 @@ struct HangDetector {
 /// The readings of several clocks at one time.
 struct Instants {
     var monotonic: Int64
-    /// Goes on while the machine is suspended, when the monotonic clock stands still.
+    /// The time of a clock that also runs while the machine is suspended, when the monotonic clock stops.
     var boottime: Int64
-    /// For how long the thread that asks has been ready to run without a processor, in all.
+    /// How long the calling thread has been ready to run without a processor since it began, in nanoseconds.
     var delay: Int64
 
     /// The readings for the calling thread.
@@ -152,20 +152,20 @@ struct Instants {
     }
 }
 
-/// Finds out from a thread's own lateness whether the whole process was stopped: by SIGSTOP, by a freezer, with its
-/// machine.
+/// Detects from the late wake-ups of one thread that the whole process was stopped: by SIGSTOP, by a freezer, or
+/// together with its machine.
 ///
-/// Values in, values out.
+/// Reads no clock: all times are arguments.
 struct StandstillClock {
-    /// A thread may be so late for no reason.
+    /// A delay in nanoseconds up to which a wake-up does not count as late.
     private static let tolerance: Int64 = 50_000_000
 
     private var before: Instants?
 
-    /// For how many nanoseconds since the time before the process may have been stopped; usually 0.
+    /// Returns for how many nanoseconds since the previous call the process may have been stopped; usually 0.
     ///
-    /// The thread asked at `askedAt` to be woken at `wanted`. Being late is no standstill where the thread was ready to
-    /// run and something else had the processor: that is what the watched threads suffer from as well.
+    /// The thread asked at `askedAt` to be woken at `wanted`. A delay in which the thread was ready to run and another
+    /// thread had the processor is not a standstill: it delays the watched threads too.
     mutating func standstill(_ now: Instants, wanted: Int64, askedAt: Int64) -> Int64 {
         defer { before = now }
         guard let before else { return 0 }

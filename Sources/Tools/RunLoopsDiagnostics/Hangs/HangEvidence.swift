@@ -3,25 +3,25 @@
 
 internal import RunLoops
 
-/// The facts about a hang, and the reason why they make one.
+/// The facts about a hang, from which its cause is derived.
 ///
-/// Values in, values out. Times in nanoseconds.
+/// All times are in nanoseconds.
 struct HangEvidence {
     /// The limit that was passed.
     var limit: Int64
-    /// The stretch so far; the other durations are parts of it.
+    /// The duration of the stretch so far; the other durations are parts of it.
     var duration: Int64
-    /// The thread's processor time.
+    /// The processor time that the thread used.
     var processor: Int64
-    /// For how long the thread was ready to run and did not, as far as the kernel has counted it.
+    /// How long the thread was ready to run without a processor, as far as the kernel has counted it.
     var delay: Int64
-    /// The part of the stretch that the longest callout took.
+    /// The part of the stretch that the longest callout took, in nanoseconds.
     var longest: Int64
-    /// Whether there was a callout beside that one, or none at all.
+    /// Whether the stretch had other callouts than the longest.
     var hasOthers: Bool
-    /// How often the thread was found to wait, and for what.
+    /// How often the thread was found waiting, by the kind of wait.
     var waits: [RunLoop.HangWatch.Cause.Wait: Int] = [:]
-    /// How often it was found ready to run, or running.
+    /// How often the thread was found running or ready to run.
     var runs = 0
     /// Whether the hang has ended.
     var isOver = false
@@ -41,9 +41,10 @@ struct HangEvidence {
         isOver ? wholeDelay * 2 >= duration && duration - wholeDelay < limit : wholeDelay * 4 >= duration * 3
     }
 
-    /// The wait for a processor, also while it lasts.
+    /// The time for which the thread waited for a processor, including a wait that has not ended.
     ///
-    /// The kernel counts a delay when it is over. A delay that lasts shows in a thread that is ready and does not run.
+    /// The kernel counts a wait only when it ends. If most samples found the thread running or ready to run, the time
+    /// that it did not use as processor time counts as well.
     private var wholeDelay: Int64 {
         runs > waits.values.reduce(0, +) ? max(delay, duration - processor) : delay
     }

@@ -3,7 +3,7 @@
 
 internal import RunLoops
 
-/// The stacks of a thread while it hangs, and what they have in common.
+/// The stacks of a thread during a hang, and the functions that most of the stacks have in common.
 struct HangSamples {
     private struct Frame {
         var counter: UInt64
@@ -11,17 +11,17 @@ struct HangSamples {
         var symbol: Symbolizer.Symbol
     }
 
-    /// Older ones are dropped.
+    /// The maximum number of stacks; a new stack replaces the oldest.
     private static let most = 64
 
     private var stacks: [[Frame]] = []
     private var oldest = 0
-    /// How often the thread was found to wait, and for what.
+    /// How often the thread was found waiting, by the kind of wait.
     private(set) var waits: [RunLoop.HangWatch.Cause.Wait: Int] = [:]
-    /// How often it was found ready to run, or running.
+    /// How often the thread was found running or ready to run.
     private(set) var runs = 0
 
-    /// How many stacks are kept.
+    /// The number of stacks that are kept.
     var count: Int { stacks.count }
 
     mutating func add(_ sample: StackSampler.Sample, _ symbolizer: Symbolizer) {
@@ -74,10 +74,12 @@ struct HangSamples {
         Self.majority(of: stacks.map { $0.map(\.symbol.start) })
     }
 
-    /// The longest outer part that more than half of the stacks have in common, and how many have it.
+    /// Returns the longest sequence of outermost functions that more than half of the stacks share, and the number of
+    /// stacks that have it.
     ///
-    /// Each stack is a list of functions, innermost first, and so is the answer's part of `stacks[index]`: its last
-    /// `depth` functions. A thread that calls many small functions from one place is found in that place.
+    /// Each stack is a list of functions, innermost first. The shared sequence is the last `depth` functions of
+    /// `stacks[index]`. A thread that calls many small functions from one function is therefore reported in the calling
+    /// function.
     static func majority(of stacks: [[UInt64]]) -> (index: Int, depth: Int, count: Int)? {
         guard !stacks.isEmpty else { return nil }
         var group = Array(stacks.indices)

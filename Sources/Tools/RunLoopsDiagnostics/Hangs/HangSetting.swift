@@ -4,9 +4,9 @@
 internal import LinuxLibC
 internal import RunLoops
 
-/// The state that the loops of one watch share.
+/// The settings and state that all loops of one watch share.
 ///
-/// Everything that is not fixed belongs to the watcher's thread.
+/// The variable parts belong to the watcher's thread.
 final class HangSetting: @unchecked Sendable {
     let options: RunLoop.HangWatch.Options
     let handler: @Sendable (RunLoop.HangWatch.Report) -> Void
@@ -33,20 +33,20 @@ final class HangSetting: @unchecked Sendable {
         }
     }
 
-    /// The report's file, written; `nil` where none is wanted.
+    /// Creates and writes the file of a report; `nil` if the options name no directory.
     func file(for report: RunLoop.HangWatch.Report) -> HangFile? {
         options.directory.map { HangFile(directory: $0, keepsEnded: options.keepsReports, report) }
     }
 }
 
-/// A report that lies on the disk while a hang lasts.
+/// The file with the report of a hang under way.
 ///
-/// A disk that is full, or has gone, takes no report. Only the handler can learn of it, and the handler receives the
-/// report anyway.
+/// An error of the disk, such as a full disk, is ignored: the handler receives the report anyway.
 struct HangFile {
     private let path: String
     private let keepsEnded: Bool
-    /// A forked child has its parent's reports in its memory, and no right to the files.
+    /// The process that created the file: a forked child has a copy of this value, and must not remove its parent's
+    /// file.
     private let generation = ForkGeneration()
     private var nextWrite: Int64
     private var pause: Int64 = 1_000_000_000
@@ -58,7 +58,8 @@ struct HangFile {
         Self.put(report, path)
     }
 
-    /// Whether it is time to write down what has become known: after a second, then at ever longer intervals.
+    /// Whether it is time to write the file anew: one second after it was created, then at ever longer intervals of up
+    /// to a minute.
     func isDue(at now: Int64) -> Bool { now >= nextWrite }
 
     mutating func write(_ report: RunLoop.HangWatch.Report) {
@@ -67,14 +68,14 @@ struct HangFile {
         Self.put(report, path)
     }
 
-    /// Completes or removes it.
+    /// Writes the final report, or removes the file if ended hangs are not kept.
     func end(_ report: RunLoop.HangWatch.Report) {
         if keepsEnded { Self.put(report, path) } else { remove() }
     }
 
     func remove() { if !generation.isInherited { unlink(path) } }
 
-    /// A process that dies in the middle leaves the text before.
+    /// Writes the report; if the process dies meanwhile, the file keeps the previous report.
     private static func put(_ report: RunLoop.HangWatch.Report, _ path: String) {
         try? FileReplacement.write(report.text + report.json + "\n", to: path, mode: 0o600)
     }

@@ -14,13 +14,13 @@ extension RunLoop.HangWatch {
     public struct Report: Sendable {
         /// The stage of a hang at which it is reported.
         public enum Stage: Sendable, Equatable {
-            /// The limit has just been passed: the report says what is known so far.
+            /// The limit has just been exceeded: the report contains the facts known so far.
             case began
-            /// The loop sleeps again, or has gone on.
+            /// The hang has ended: the loop sleeps, the run has ended, or a new stretch of work has begun.
             case ended
         }
 
-        /// A callout that took part.
+        /// A callout in the stretch, returned or still under way.
         public struct Callout: Sendable, Equatable {
             /// The kind of the callout.
             public var kind: RunLoop.Trace.Event.Callee
@@ -28,10 +28,9 @@ extension RunLoop.HangWatch {
             public var label: String
             /// Where the item was made, as `Module/File.swift:12`.
             public var place: String?
-            /// How long the callout has taken of the stretch.
+            /// The time that the callout took within the stretch.
             ///
-            /// Several callouts with the same label are added up, and
-            /// have taken at least so much.
+            /// For several callouts with the same label this is the sum of their times; the true sum may be greater.
             public var duration: Duration
             /// How many callouts with the same label have returned; 0 for a callout that is under way.
             public var count: Int
@@ -39,7 +38,7 @@ extension RunLoop.HangWatch {
 
         /// Whether this report is about the beginning or the end.
         public var stage: Stage
-        /// Counts the hangs of the process, so that an end finds its beginning.
+        /// The number of the hang in the process; both reports of a hang have the same number.
         public var number: Int
         /// The loop that hangs.
         public var loop: RunLoop.Identity
@@ -51,28 +50,28 @@ extension RunLoop.HangWatch {
         public var since: RunLoop.Instant
         /// How long the stretch has taken so far, or in all, without the time in ``standstill``.
         public var duration: Duration
-        /// How long the process was stopped meanwhile.
+        /// How long the process as a whole was stopped during the stretch.
         public var standstill: Duration
         /// The limit that was passed.
         public var limit: Duration
         /// Why the loop hangs.
         public var cause: Cause
-        /// The callout that is responsible; with ``HangWatch/Cause/congestion`` the callout that has taken most time,
-        /// counted by label.
+        /// The callout that caused the hang; for ``HangWatch/Cause/congestion`` the label whose callouts took the most
+        /// time in total.
         public var callout: Callout?
-        /// The callouts that have taken most time, counted by label: the greatest first, at most eight.
+        /// The callouts that took the most time, added up by label: at most eight, the longest first.
         public var commonest: [Callout]
         /// How many callouts have returned in the stretch.
         public var calloutCount: Int
-        /// The processor time of the loop's thread while the watch looked at the hang.
+        /// The processor time that the loop's thread used during the hang, as far as the watch could measure it.
         public var processorTime: Duration
-        /// How long the loop's thread was ready to run meanwhile and had no processor.
+        /// How long the loop's thread was ready to run during the hang and had no processor.
         public var processorDelay: Duration
-        /// Where the thread was in most of the looks, innermost function first, down to the callout.
+        /// The functions that most of the ``samples`` have in common inside the callout, innermost first.
         public var stack: [StackFrame]
-        /// In how many of the ``samples`` the thread was there.
+        /// The number of ``samples`` that contain ``stack``.
         public var stackSamples: Int
-        /// How many times the thread's stack was taken.
+        /// The number of the thread's stacks that the watch has kept of this hang: the latest, at most 64.
         public var samples: Int
         /// How many hangs with the same stack were left out since the last report of such a hang.
         public var leftOut: Int
@@ -84,22 +83,23 @@ extension RunLoop.HangWatch {
         case computing
         /// One callout waits in the kernel.
         case waiting(Wait)
-        /// Many callouts; none of them took half of the time.
+        /// Many callouts took the time, and none of them half of it.
         case congestion
-        /// The thread was ready to run, and something else had the processor. Without this wait, it would be no hang.
+        /// The thread was ready to run while other threads had the processor; without these waits, the limit would not
+        /// have been exceeded.
         case starvation
 
         /// The kinds of waits of a thread.
         public enum Wait: Sendable, Hashable, CustomStringConvertible {
             /// A lock, a semaphore or a condition: something that another thread has to release or signal.
             case lock
-            /// A time: `sleep` and similar calls.
+            /// The end of a period of time, in `sleep` and similar calls.
             case sleep
-            /// A file, a pipe, a socket, or one of several.
+            /// A file, a pipe or a socket, or one of several descriptors.
             case descriptors
             /// The end of a child process.
             case child
-            /// Something else in the kernel, by the number of the system call; -1: a page of memory.
+            /// Another system call with this number; -1 for a page of memory.
             case other(call: Int)
 
             /// The case in words.
@@ -128,13 +128,14 @@ extension RunLoop.HangWatch {
 
     /// One function on a stack.
     public struct StackFrame: Sendable, Equatable, CustomStringConvertible {
-        /// Where the function is, or where it goes on after the call.
+        /// The address at which the thread is in the function, or to which a call returns.
         public var address: UInt
         /// The function's name, as it is written in Swift; `nil` if the name is not known.
         public var function: String?
-        /// The program or library that the function is in.
+        /// The file name of the program or library that contains the function.
         public var module: String?
-        /// How far the address is behind the function's beginning, or the module's where the function is not known.
+        /// The distance of the address in bytes from the function's beginning, or from the module's if the function is
+        /// not known.
         public var offset: Int
 
         /// Module, function and offset.

@@ -4,7 +4,7 @@
 public import RunLoops
 
 extension RunLoop.HangWatch.Report {
-    /// The report for people: some lines, each with its end.
+    /// The report as several lines of text for people; each line ends with a line feed.
     public var text: String {
         var lines = [headline, "Why: \(cause)."]
         if let callout { lines.append((cause == .congestion ? "Commonest: " : "Callout: ") + callout.text) }
@@ -28,7 +28,7 @@ extension RunLoop.HangWatch.Report {
         return "Hang \(number): \(owner) \(verb) for \(duration.inMilliseconds); its limit is \(limit.inMilliseconds)."
     }
 
-    /// The report as one line of JSON, durations in microseconds.
+    /// The report as a JSON object on one line, with durations in microseconds.
     public var json: String {
         let json: JSON = [
             "stage": stage == .began ? "began" : "ended", "number": .integer(Int64(number)),
@@ -65,7 +65,7 @@ extension RunLoop.HangWatch.Report.Callout {
 extension Duration {
     fileprivate var inMicroseconds: JSON { .integer(clampedNanoseconds / 1000) }
 
-    /// With its unit; exact enough for people.
+    /// The duration with its unit, rounded for people.
     var inMilliseconds: String {
         let nanoseconds = max(0, clampedNanoseconds)
         if nanoseconds >= 10_000_000 { return "\(nanoseconds / 1_000_000) ms" }

@@ -5,7 +5,7 @@ public import RunLoops
 internal import Synchronization
 
 extension RunLoop {
-    /// Reports when a loop does not come to rest for too long: why, in which callout, and where in it.
+    /// Reports when a loop works for too long without a sleep: why, in which callout, and in which functions.
     ///
     /// ```swift
     /// let watch = try RunLoop.HangWatch { report in print(report.text) }
@@ -13,10 +13,9 @@ extension RunLoop {
     /// RunLoop.main.run()
     /// ```
     ///
-    /// One thread looks at all loops of a process that are watched. The thread sleeps while they sleep. When a limit is
-    /// passed, the thread takes the stack of the loop's thread, again and again, and reports twice: when the hang
-    /// begins, and when the hang has ended. The article <doc:WatchingForHangs> says what counts as a hang, and which
-    /// causes it can have.
+    /// One thread watches all loops that were added, and sleeps while they sleep. When a loop exceeds its limit, the
+    /// thread takes the stack of the loop's thread, again and again, and reports twice: when the hang begins, and when
+    /// the hang has ended. The article <doc:WatchingForHangs> says what counts as a hang, and which causes it can have.
     ///
     /// Thread safety: all members may be used by any thread.
     public final class HangWatch: Sendable {
@@ -26,9 +25,9 @@ extension RunLoop {
         /// Makes a watch, of no loop at first.
         ///
         /// - Parameters:
-        ///   - options: What the watch does.
+        ///   - options: The settings of the watch.
         ///   - handler: Receives each report, on the watching thread. Until the handler returns, nothing is watched.
-        /// - Throws: What the watch needs and does not get.
+        /// - Throws: The ``HangWatch/Refusal`` that says what the watch needs and could not get.
         ///
         /// - Precondition: limits and intervals are positive.
         public init(
@@ -44,10 +43,10 @@ extension RunLoop {
 
         deinit { stop() }
 
-        /// How often the process was found to have been stopped as a whole since loops are watched: by `SIGSTOP`, by a
-        /// freezer, or with its machine.
+        /// The number of times that the whole process was found to have been stopped while loops were watched: by
+        /// `SIGSTOP`, by a freezer, or together with its machine.
         ///
-        /// A standstill is no hang, and its time does not count as one.
+        /// The time of a standstill does not count as part of a hang.
         public static var standstills: Int { HangWatcher.shared.standstills.load(ordering: .relaxed) }
 
         /// Watches a loop from here on.
@@ -71,7 +70,7 @@ extension RunLoop {
             }
         }
 
-        /// The loop's thread.
+        /// Attaches the watch to a loop; called on the loop's thread.
         private func attach(_ loop: RunLoop, _ limit: Duration) {
             _ = subscription.add(loop) { [setting] loop, state in
                 let watched = WatchedLoop(loop, state, limit: limit.clampedNanoseconds, setting: setting)
@@ -82,8 +81,8 @@ extension RunLoop {
 
         /// Ends the watch of all its loops.
         ///
-        /// A report that is being made may still come. The end of a hang under way is not reported. A second call does
-        /// nothing. The watch ends by itself with its life.
+        /// A report that is being made may still arrive after the call. The end of a hang under way is not reported. A
+        /// second call does nothing. A watch that is released ends by itself.
         public func stop() {
             for watched in subscription.stop() { HangWatcher.shared.remove(watched) }
         }
@@ -99,21 +98,22 @@ extension RunLoop.HangWatch {
         public var limit: Duration = .milliseconds(250)
         /// Whether stacks are taken; without stacks, a report names the callout and no functions.
         public var takesStacks = true
-        /// The time from one stack to the next, at first; in a long hang the pauses grow up to 64 times as long.
+        /// The time between two stacks at the beginning of a hang; in a long hang the intervals grow up to 64 times as
+        /// long.
         public var samplingInterval: Duration = .milliseconds(50)
         /// The real-time signal with which stacks are taken; `nil` takes the highest free signal.
         ///
         /// One signal serves all watches of a process.
         public var signal: CInt?
-        /// A directory in which a report lies while a hang lasts, so that the report is there if the process dies of
-        /// the hang.
+        /// The directory for the report of a hang under way, so that the report exists if the process dies during the
+        /// hang; `nil` for none.
         public var directory: String?
-        /// Whether reports stay in the directory when hangs have ended.
+        /// Whether reports remain in the directory after their hangs have ended.
         public var keepsReports = false
-        /// Whether hangs are reported while a debugger, or `strace`, has the process.
+        /// Whether hangs are reported while a debugger or `strace` traces the process.
         public var reportsWhenTraced = false
 
-        /// 250 ms, stacks every 50 ms, no directory.
+        /// Makes the default options: a limit of 250 ms, stacks every 50 ms, no directory.
         public init() {}
     }
 
@@ -121,14 +121,14 @@ extension RunLoop.HangWatch {
     ///
     /// Thread safety: a value; any thread.
     public enum Refusal: Error, Equatable, CustomStringConvertible {
-        /// Something else in the process handles the signal, or every real-time signal.
+        /// Other code in the process handles the named signal; with `nil`, every real-time signal is in use.
         case signalIsTaken(CInt?)
         /// The directory cannot be written to.
         case directory(String, RunLoop.SystemCallError)
         /// The system refused something else.
         case refused(RunLoop.SystemCallError)
 
-        /// Says what was refused, and what would help.
+        /// A sentence that says what was refused, and how to avoid it.
         public var description: String {
             switch self {
             case .signalIsTaken(let signal?): "Signal \(signal) is handled by something else: let `signal` be nil."

@@ -5,31 +5,32 @@ internal import CLinuxKernel
 internal import RunLoops
 internal import Synchronization
 
-/// The one thread that looks at all loops that are watched.
+/// The one thread of the process that looks at all watched loops.
 ///
-/// Looks as often as half the shortest limit while one of them is in use, more often while one hangs, and sleeps
-/// without a limit once all have slept for some looks: the loop that wakes up next wakes it too.
+/// While a loop is in use, the thread looks at it every half of the shortest limit or when its limit passes; more often
+/// while a loop hangs. When all loops have slept for several looks, the thread sleeps until the next loop wakes up and
+/// wakes it.
 // Unchecked: what is not atomic is guarded by the lock, or belongs to the watcher's thread.
 final class HangWatcher: @unchecked Sendable {
     private static let watchers = PerProcess { HangWatcher() }
 
     /// The watcher of this process.
     ///
-    /// A forked child inherits no thread: it makes a watcher of its own. What its parent watched stays with its parent's
-    /// watcher, at which nobody looks in the child.
+    /// A forked child inherits no threads, and makes a watcher of its own. The loops that its parent watched are not
+    /// watched in the child.
     static var shared: HangWatcher { watchers.own }
 
     /// Whether the thread waits for a loop to wake up.
     let isParked = Atomic<Bool>(false)
-    /// How often the process was found to have been stopped for a while.
+    /// The number of times that the process was found to have been stopped for a while.
     let standstills = Atomic<Int>(0)
-    /// How often the thread has looked.
+    /// The number of looks so far.
     let looks = Atomic<Int>(0)
     private let hangs = Atomic<Int>(0)
 
-    /// Counts what the thread is woken for: the futex that it sleeps on.
+    /// The futex that the thread sleeps on; its value is the number of wake-ups so far.
     private let word = Atomic<UInt32>(0)
-    /// When it was woken last, on the monotonic clock.
+    /// When the thread was last woken, in nanoseconds of the monotonic clock.
     private let pokedAt = Atomic<Int64>(0)
 
     private let lock = Lock()
@@ -37,23 +38,23 @@ final class HangWatcher: @unchecked Sendable {
     @exclusivity(unchecked) private var loops: [WatchedLoop] = []
     @exclusivity(unchecked) private var hasThread = false
 
-    /// Has the thread look at one more loop.
+    /// Adds a loop for the thread to look at.
     func add(_ loop: WatchedLoop) {
         lock.withLock { loops.append(loop) }
         poke(at: SystemCalls.now(.monotonic))
     }
 
-    /// The thread may be about to look at it once more.
+    /// Removes a loop; the thread may be about to look at the loop one last time.
     func remove(_ loop: WatchedLoop) {
         lock.withLock { loops.removeAll { $0 === loop } }
     }
 
-    /// The number of the next hang.
+    /// Returns the number of the next hang.
     func nextNumber() -> Int { hangs.wrappingAdd(1, ordering: .relaxed).newValue }
 
     // MARK: Waking it: any thread
 
-    /// Has the thread look at once.
+    /// Wakes the thread so that it looks at once.
     func poke(at time: Int64) {
         pokedAt.store(time, ordering: .relaxed)
         // releasing: a thread that sees the number sees when and why.
@@ -69,7 +70,7 @@ final class HangWatcher: @unchecked Sendable {
 
     // MARK: The thread
 
-    /// Starts the thread, once.
+    /// Starts the thread unless it runs already.
     func start() throws(RunLoop.SystemCallError) {
         lock.lock()
         defer { lock.unlock() }

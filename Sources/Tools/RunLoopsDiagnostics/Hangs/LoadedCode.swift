@@ -5,22 +5,22 @@ internal import CLinuxKernel
 internal import CStackSampling
 internal import LinuxLibC
 
-/// The code that is mapped into this process, as the kernel lists it.
+/// The code that is mapped into this process, as listed by the kernel.
 ///
-/// Not as the loader lists it: a thread that hangs may hold the loader's lock, and the loader's list leads to memory
-/// of libraries that are being unloaded.
+/// The dynamic loader's own list is not used: a thread that hangs may hold the loader's lock, and the list leads to
+/// memory of libraries that are being unloaded.
 struct LoadedCode {
     /// One mapping of code: where it is, and which file it comes from.
     struct Mapping {
         var code: rl_code
         var path: String
-        /// The path with the file's device and inode: a library that is built anew and loaded again has another.
+        /// The path with the file's device and inode, which change when a library is built anew.
         var file: String
         /// Where the file's beginning is mapped.
         var base: UInt64
     }
 
-    /// A list longer than this is cut off.
+    /// The maximum size of the kernel's list, in bytes; a longer list is cut off.
     private static let mostBytes = 16 << 20
 
     private let list: [UInt8]
@@ -28,7 +28,7 @@ struct LoadedCode {
     /// The code of the mappings, in ascending order of address.
     let codes: [rl_code]
 
-    /// The code that is mapped now; `previous` if nothing has changed since.
+    /// Returns the code that is mapped now; returns `previous` if nothing has changed since.
     ///
     /// - Complexity: O(n) in the mappings of the process; the kernel needs most of the time.
     static func now(after previous: LoadedCode? = nil) -> LoadedCode {
@@ -70,7 +70,7 @@ struct LoadedCode {
         UInt64(String(decoding: digits, as: UTF8.self), radix: 16)
     }
 
-    /// The mapping with an address.
+    /// Returns the mapping that contains an address.
     ///
     /// - Complexity: O(log n).
     func mapping(at address: UInt64) -> Mapping? {
@@ -81,7 +81,7 @@ struct LoadedCode {
 }
 
 extension [UInt8] {
-    /// The bytes of a file from an offset on, at most `count`; empty if the file cannot be read.
+    /// Reads at most `count` bytes of a file from an offset on; empty if the file cannot be read.
     init(file path: String, from offset: UInt64 = 0, count: Int) {
         self.init(unsafeUninitializedCapacity: count) { buffer, filled in
             // Without waiting: the file may have been replaced by a pipe.
@@ -97,7 +97,8 @@ extension [UInt8] {
         }
     }
 
-    /// The bytes of this process's memory from an address on, up to the first page that cannot be read.
+    /// Reads at most `count` bytes of this process's memory from an address on, up to the first page that cannot be
+    /// read.
     init(memory address: UInt64, count: Int) {
         self.init(unsafeUninitializedCapacity: count) { buffer, filled in
             filled = rl_copy_memory(address, buffer.baseAddress, count)

@@ -6,7 +6,7 @@ internal import RunLoops
 
 /// Takes the stacks of other threads of this process.
 ///
-/// Belongs to one thread; others may have samplers of their own.
+/// A sampler is used by one thread; another thread may have a sampler of its own.
 final class StackSampler {
     /// One look at a thread.
     struct Sample {
@@ -14,12 +14,12 @@ final class StackSampler {
         var counters: [UInt64] = []
         /// The code that was mapped when the samples were taken.
         var code: LoadedCode?
-        /// The wait of the thread; `nil` if the thread ran, or if that is not known.
+        /// The wait of the thread; `nil` if the thread ran, or if its state is not known.
         var wait: RunLoop.HangWatch.Cause.Wait?
         /// Whether the thread ran, or was ready and waited for a processor.
         var isRunning = false
 
-        /// Without its stack.
+        /// Makes a sample of a thread's state, without its stack.
         init(_ state: ThreadProbe.State) {
             switch state {
             case .running: isRunning = true
@@ -29,9 +29,10 @@ final class StackSampler {
         }
     }
 
-    /// Deeper stacks lose their outer part, and with it the callout.
+    /// The maximum number of frames of a stack; a deeper stack loses its outermost frames, and the callout with them.
     private static let mostFrames = 256
-    /// The kernel answers for a thread that runs at its next tick; a thread without a processor is not waited for.
+    /// How long a sample of a running thread is waited for, in nanoseconds: a running thread answers at its next tick,
+    /// a thread without a processor may not answer at all.
     private static let patience: Int64 = 20_000_000
 
     private let signal: CInt
@@ -39,7 +40,8 @@ final class StackSampler {
     // SAFETY: one sample, given back in deinit. 64 KiB, which are touched as far as a stack reaches.
     private let buffer = UnsafeMutablePointer<rl_stack_sample>.allocate(capacity: 1)
 
-    /// Takes the signal for the process, or says that it is taken.
+    /// Sets the process's handler of the signal, or of the highest free real-time signal with `nil`; throws `EBUSY` if
+    /// other code handles the signal.
     static func start(signal: CInt?) throws(RunLoop.SystemCallError) -> CInt {
         try check("sigaction", rl_sampling_start(signal ?? 0))
     }
@@ -48,7 +50,7 @@ final class StackSampler {
 
     deinit { buffer.deallocate() }
 
-    /// Looks at a thread whose stack ends there.
+    /// Takes a sample of a thread; `stackEnd` is the upper end of the thread's stack.
     func sample(_ thread: Int32, stackEnd: UInt64) -> Sample {
         let probe = ThreadProbe(thread: thread)
         if probe.state == .running, !probe.blocks(signal: signal),

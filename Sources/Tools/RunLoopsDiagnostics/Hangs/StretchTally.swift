@@ -3,8 +3,9 @@
 
 internal import RunLoops
 
-/// What the callouts of the present stretch of work took, and of the last one that went past the limit: written by the
-/// loop's thread, read by any.
+/// The times that callouts took in the present stretch of work, and in the last stretch that exceeded the limit.
+///
+/// The loop's thread writes them, any thread reads them.
 final class StretchTally: LabelHolder {
     /// The time that the callouts with one label took.
     struct Entry: Sendable {
@@ -15,7 +16,7 @@ final class StretchTally: LabelHolder {
         /// The total time of the callouts, in nanoseconds; the true total may be greater.
         var time: Int64
 
-        /// The entry as a report has it.
+        /// The entry as a report contains it.
         var callout: RunLoop.HangWatch.Report.Callout {
             RunLoop.HangWatch.Report.Callout(
                 kind: callee, label: label?.text ?? "", place: label?.location,
@@ -23,20 +24,20 @@ final class StretchTally: LabelHolder {
         }
     }
 
-    /// One stretch.
+    /// A stretch of work.
     struct Stretch: Sendable {
         var began: Int64 = 0
-        /// 0 while it lasts.
+        /// When the stretch ended, in nanoseconds of the monotonic clock; 0 while it lasts.
         var ended: Int64 = 0
-        /// Callouts that have returned.
+        /// The number of callouts that have returned.
         var callouts = 0
-        /// The callout that took the greatest part.
+        /// The callout that took the most time.
         var longest: Entry?
-        /// By label, the greatest first.
+        /// The entries by label, the longest time first.
         var commonest: [Entry] = []
 
-        /// With the callouts under way, of which the guilty one counts: the innermost that has taken at least half of
-        /// what the outermost has.
+        /// Returns the stretch with one of the callouts under way added: the innermost that has taken at least half as
+        /// long as the outermost.
         func adding(_ open: [LoopState.Frame], since: Int64, now: Int64) -> Stretch {
             func time(_ frame: LoopState.Frame) -> Int64 { max(0, now - max(frame.since, since)) }
             guard let outermost = open.first, let guilty = open.last(where: { time($0) * 2 >= time(outermost) }) else {
@@ -52,7 +53,7 @@ final class StretchTally: LabelHolder {
         }
     }
 
-    /// The words of one stretch; its entries follow.
+    /// The words that describe one stretch; the words of its entries follow.
     private enum Field: Int {
         case began, ended, callouts, used, longestTime, longestSince, longestCallee, longestLabel, longestLine
         static let count = 9
@@ -61,7 +62,8 @@ final class StretchTally: LabelHolder {
     private static let entries = 8
     private static let entryWords = 5
     private static let stretchWords = Field.count + entries * entryWords
-    /// Two stretches follow the version and the place of the present one.
+    /// The positions of the two stretches, after the version word and the word with the position of the present
+    /// stretch.
     private static let halves = [2, 2 + stretchWords]
 
     private let limit: Int64
@@ -83,7 +85,7 @@ final class StretchTally: LabelHolder {
         words.endWriting()
     }
 
-    /// Whether it went past the limit.
+    /// Ends the present stretch; returns whether the stretch exceeded the limit.
     @discardableResult
     func ends(at time: Int64) -> Bool {
         guard time &- Int64(bitPattern: self[.began]) >= limit else { return false }
@@ -117,7 +119,8 @@ final class StretchTally: LabelHolder {
         for field in [Field.ended, .callouts, .used, .longestTime] { self[field] = 0 }
     }
 
-    /// A callout with the longest callout inside it is not to blame, unless it took as much again by itself.
+    /// Whether a callout of this duration and beginning is the longest so far; a callout that contains the longest
+    /// callout must have taken at least twice as long.
     private func isLongest(_ taken: UInt64, _ since: Int64) -> Bool {
         let longest = self[.longestTime]
         guard taken > longest else { return false }
@@ -125,9 +128,9 @@ final class StretchTally: LabelHolder {
         return !isAround || taken >= longest * 2
     }
 
-    /// Each label has one slot.
+    /// Adds a callout's time to the slot of its label.
     ///
-    /// Where two labels share a slot, the label that takes more time wins it in the end.
+    /// If two labels share a slot, the label that takes more time has the slot in the end.
     private func count(_ callout: LoopState.Frame, _ time: UInt64) {
         let (label, line) = callout.words
         let hash = ((label >> 4) &+ line) &* 0x9E37_79B9_7F4A_7C15
@@ -158,7 +161,7 @@ final class StretchTally: LabelHolder {
 
     // MARK: Reading: any thread
 
-    /// The present stretch, and the last stretch that went past the limit.
+    /// Returns the present stretch, and the last stretch that exceeded the limit.
     func read() -> (present: Stretch, lastLong: Stretch) {
         labels.reading {
             let copy = words.snapshot()

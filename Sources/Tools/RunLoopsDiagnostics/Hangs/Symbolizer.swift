@@ -4,23 +4,23 @@
 internal import CStackSampling
 internal import LinuxLibC
 
-/// Says which functions addresses are in, in release builds too.
+/// Finds the functions that addresses are in, in release builds too.
 ///
-/// Belongs to one thread. Keeps what it has read.
+/// Used by one thread. Results are cached.
 final class Symbolizer {
     /// One function.
     struct Symbol {
         /// The function's first address in memory; the address itself if that is not known.
         var start: UInt64
-        /// The name as it is in the file.
+        /// The mangled name, as in the file.
         var mangled: String?
-        /// The name as it is written in Swift.
+        /// The demangled name, as in Swift source.
         var name: String?
         var module: String?
         var offset: UInt64
     }
 
-    /// The entry of a file for one address.
+    /// The key of a cached result: an address inside a file.
     private struct Place: Hashable {
         var file: String
         var address: UInt64
@@ -28,16 +28,16 @@ final class Symbolizer {
 
     private var files: [String: (file: ELFFile, functions: [ELFFile.Function])] = [:]
     private var known: [Place: (start: UInt64, mangled: String, name: String)?] = [:]
-    /// Forgotten all at once when there are more.
+    /// The maximum number of cached results; the cache is emptied when it is full.
     private static let mostKnown = 4096
-    /// The program's file, as the kernel names it in its lists.
+    /// The path of the program's file, as the kernel's lists name it.
     private let program = String(unsafeUninitializedCapacity: 4096) { buffer in
         buffer.withMemoryRebound(to: CChar.self) {
             max(0, readlink("/proc/thread-self/exe", $0.baseAddress.unsafelyUnwrapped, $0.count))
         }
     }
 
-    /// The function at an address of code.
+    /// Returns the function at an address of code.
     func symbol(at address: UInt64, in code: LoadedCode = .now()) -> Symbol {
         guard let mapping = code.mapping(at: address) else { return Symbol(start: address, offset: 0) }
         let module = mapping.path.split(separator: "/").last.map(String.init)
@@ -78,7 +78,7 @@ final class Symbolizer {
         return files[mapping.file]
     }
 
-    /// A name as it is written in the source, without what the optimiser has done to the function.
+    /// Returns a function's name as in the source, without the prefixes of functions that the optimiser made.
     static func readable(_ mangled: String) -> String {
         let text = String(unsafeUninitializedCapacity: 1 << 14) { buffer in
             var size = buffer.count

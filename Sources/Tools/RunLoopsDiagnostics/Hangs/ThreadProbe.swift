@@ -29,16 +29,16 @@ struct ThreadProbe {
         return .waiting(call: call, stackPointer: places[0], counter: places[1])
     }
 
-    /// The processor time in nanoseconds; 0 of a thread that has ended.
+    /// The processor time of the thread in nanoseconds; 0 for a thread that has ended.
     var processorTime: Int64 { max(0, rl_thread_processor_time(thread)) }
 
-    /// For how many nanoseconds it was ready to run and had no processor; 0 where the kernel does not count that.
+    /// How long the thread was ready to run without a processor, in nanoseconds; 0 if the kernel does not count that.
     var processorDelay: Int64 {
         let words = Self.read("/proc/self/task/\(thread)/schedstat").split(separator: " ")
         return words.count > 1 ? Int64(words[1]) ?? 0 : 0
     }
 
-    /// Whether the thread has blocked the signal: then it must not be sent, something else may wait for it.
+    /// Whether the thread has blocked the signal: the signal must not be sent then, since the thread may wait for it.
     func blocks(signal: CInt) -> Bool {
         guard let mask = Self.field("SigBlk", of: "/proc/self/task/\(thread)/status"),
             let bits = UInt64(mask, radix: 16)
@@ -46,7 +46,7 @@ struct ThreadProbe {
         return bits >> UInt64(signal - 1) & 1 != 0
     }
 
-    /// Whether somebody traces the process: a debugger, or `strace`.
+    /// Whether a debugger or `strace` traces the process.
     static var isTraced: Bool { field("TracerPid", of: "/proc/self/status").map { $0 != "0" } ?? false }
 
     private static func field(_ name: String, of file: String) -> Substring? {
@@ -54,14 +54,14 @@ struct ThreadProbe {
         return line?.dropFirst(name.count + 1).drop { $0 == "\t" || $0 == " " }
     }
 
-    /// The beginning of a small file; empty where it cannot be read.
+    /// Returns the beginning of a small file; an empty string if the file cannot be read.
     private static func read(_ path: String) -> String {
         String(decoding: [UInt8](file: path, count: 4096), as: UTF8.self)
     }
 }
 
 extension RunLoop.HangWatch.Cause.Wait {
-    /// The kind of wait of the system call with that number.
+    /// Makes the kind of wait of the system call with this number.
     init(call: Int) {
         switch rl_wait_of_call(call) {
         case rl_wait_lock: self = .lock

@@ -5,15 +5,15 @@ internal import CStackSampling
 internal import RunLoops
 internal import Synchronization
 
-/// One loop that one watch looks at.
+/// A loop that is watched by one watch.
 // Unchecked: what is not fixed belongs to the watcher's thread.
 final class WatchedLoop: LoopSubscriber, @unchecked Sendable {
-    /// The thread's processor time, and its wait for a processor, so far in nanoseconds.
+    /// The thread's processor time and its waits for a processor so far, in nanoseconds.
     private struct Usage {
         var processor: Int64
         var delay: Int64
 
-        /// Never less than before: a thread that has ended has nothing any more.
+        /// Reads the thread's usage; no value is less than in `before`, because a thread that has ended reports 0.
         init(_ probe: ThreadProbe, before: Usage? = nil) {
             processor = max(probe.processorTime, before?.processor ?? 0)
             delay = max(probe.processorDelay, before?.delay ?? 0)
@@ -29,7 +29,7 @@ final class WatchedLoop: LoopSubscriber, @unchecked Sendable {
         var isReported = true
         var leftOut = 0
         var file: HangFile?
-        /// The last look that found it.
+        /// The loop's state in the last look that found the hang.
         var status: LoopState.Snapshot
     }
 
@@ -40,10 +40,10 @@ final class WatchedLoop: LoopSubscriber, @unchecked Sendable {
     private weak let loop: RunLoop?
     private let limit: Int64
     private let probe: ThreadProbe
-    /// The upper end of the thread's stack, and since when it is watched; 0 until the thread has told.
+    /// The upper end of the thread's stack; 0 until the loop's thread has reported it.
     private let stackEnd = Atomic<UInt64>(0)
     private let watchedSince = Atomic<Int64>(0)
-    /// Whether the loop's thread has to tell the watcher when the present stretch ends.
+    /// Whether the loop's thread has to wake the watcher when the present stretch ends.
     private let wantsEnd = Atomic<Bool>(false)
 
     // The watcher's thread.
@@ -113,17 +113,18 @@ final class WatchedLoop: LoopSubscriber, @unchecked Sendable {
     /// Whether there is nothing left to look at.
     var isGone: Bool { loop == nil && hang == nil }
 
-    /// Whether it has slept for long enough.
+    /// Whether the loop has slept through so many looks that the watcher can wait for it to wake up.
     var isIdle: Bool { detector.isIdle }
 
-    /// Whether it is busy at this moment.
+    /// Whether the loop is busy at this moment.
     var isInUse: Bool { state.snapshot().activity == .busy }
 
-    /// Looks at it, reports what there is to report, and says when to look again.
+    /// Looks at the loop, reports a hang that has begun or ended, and returns when to look again, in nanoseconds of the
+    /// monotonic clock.
     ///
     /// - Parameters:
     ///   - now: The time on the monotonic clock, in nanoseconds.
-    ///   - standstill: For how many nanoseconds of the time since the last look the process was stopped.
+    ///   - standstill: How many nanoseconds of the time since the last look the process was stopped.
     func look(at now: Int64, standstill: Int64) -> Int64 {
         var status = state.snapshot()
         status.since = max(status.since, watchedSince.load(ordering: .relaxed))
@@ -150,7 +151,7 @@ final class WatchedLoop: LoopSubscriber, @unchecked Sendable {
         return detector.nextLook
     }
 
-    /// A stretch that was over before the watcher could look at it: only the notes of the loop's thread are known.
+    /// Reports a hang that ended before the watcher could look at it, from the records of the loop's thread alone.
     private func missed(
         _ ended: StretchTally.Stretch, _ duration: Int64, _ status: LoopState.Snapshot, _ now: Int64
     ) {
@@ -166,7 +167,7 @@ final class WatchedLoop: LoopSubscriber, @unchecked Sendable {
         ends(ended, duration, now)
     }
 
-    /// A stretch is seen for the first time, when it has lasted for a while already.
+    /// Called when a stretch is first seen, `time` nanoseconds after its beginning.
     private func newStretch(after time: Int64, _ before: Usage) {
         // What the thread has had since the look before may have been in that time: all that fits is taken to have
         // been.
@@ -203,7 +204,7 @@ final class WatchedLoop: LoopSubscriber, @unchecked Sendable {
         self.hang = hang
     }
 
-    /// How long the present stretch has taken so far.
+    /// Returns how long the present stretch has taken so far, in nanoseconds.
     private func duration(_ now: Int64) -> Int64 { now - (detector.stretch ?? now) - detector.standstill }
 
     private func ends(_ ended: StretchTally.Stretch, _ duration: Int64, _ now: Int64) {

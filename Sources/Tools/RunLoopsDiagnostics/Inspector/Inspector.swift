@@ -6,11 +6,11 @@ internal import LinuxLibC
 public import RunLoops
 
 extension RunLoop {
-    /// Lets the same user look into this process from outside: `runloop ps`, `dump`, `top` and `trace`.
+    /// Lets other processes of the same user inspect this process, with `runloop ps`, `dump`, `top` and `trace`.
     ///
-    /// A separate thread answers, also while loops hang. This thread sleeps until somebody asks, has no run loop and
-    /// takes no signals. A program that links this library and is started with `RUNLOOP_INSPECT=1` in its environment
-    /// need not call anything: <doc:LookingIn>.
+    /// A separate thread answers, even while loops hang. This thread sleeps until a client connects, has no run loop
+    /// and takes no signals. A program that links this library and is started with `RUNLOOP_INSPECT=1` in its
+    /// environment need not call anything: <doc:LookingIn>.
     ///
     /// ```swift
     /// try RunLoop.Inspector.start()
@@ -19,21 +19,22 @@ extension RunLoop {
     ///
     /// Thread safety: all members may be used by any thread, except where they say otherwise.
     public enum Inspector {
-        /// Each process has its own: a server that a parent process has left behind is not stopped, since its thread is
-        /// not here.
+        /// The inspector's server in this process.
+        ///
+        /// A child made by `fork` does not use the server of its parent, whose thread does not exist in the child.
         private static let current = PerProcess { Guarded<InspectorServer?>(nil) }
 
-        /// Whether the process can be looked into.
+        /// Whether an inspector runs in this process.
         ///
-        /// Nobody can look into a child made by `fork` until the child starts its own inspector.
+        /// A child made by `fork` has no inspector until it starts its own.
         public static var isStarted: Bool { current.own.withLock { $0 != nil } }
 
-        /// Starts the inspector: from now on, processes of the same user can look into this process.
+        /// Starts the inspector: from now on, processes of the same user can inspect this process.
         ///
-        /// The inspector knows the calling thread's loop and every loop that is made from here on. Start it before
-        /// other loops exist, or ``add(_:)`` them. The socket is in `$XDG_RUNTIME_DIR`, in `/run/user/UID` or in
-        /// `/tmp/run-loop-inspect-UID`, in a directory that nobody else may enter. The socket is removed at the
-        /// process's exit. A second call does nothing.
+        /// The inspector knows the calling thread's loop and every loop that is made from now on. Call this before
+        /// other loops exist, or make them known with ``add(_:)``. The socket is in `$XDG_RUNTIME_DIR`, in
+        /// `/run/user/UID` or in `/tmp/run-loop-inspect-UID`, in a directory that only this user may enter. The socket
+        /// is removed when the process exits. A second call does nothing.
         ///
         /// - Throws: ``StartError``.
         public static func start() throws(StartError) {
@@ -52,7 +53,7 @@ extension RunLoop {
             server.directory.tidy()
         }
 
-        /// Stops the inspector: no process can look into this one any more, and a connected client receives nothing more.
+        /// Stops the inspector: processes can no longer inspect this process, and connected clients receive nothing more.
         ///
         /// A second call does nothing.
         public static func stop() {
@@ -61,7 +62,7 @@ extension RunLoop {
 
         /// Makes a loop that was made before ``start()`` known to the inspector.
         ///
-        /// Does nothing without an inspector, and nothing while a `TraceRecorder` has the loop.
+        /// Does nothing if the inspector is not started, or if a `TraceRecorder` traces the loop.
         ///
         /// - Precondition: called on the loop's own thread.
         public static func add(_ loop: RunLoop) {
@@ -84,7 +85,7 @@ extension RunLoop {
             throw reason ?? .unsafeDirectory("there is none")
         }
 
-        /// Registered once, whatever is started and stopped.
+        /// Registers the removal of the socket at exit, at the first access.
         private static let namesAreRemovedAtExit: Void = {
             atexit { Inspector.current.own.withLock { $0 }?.unpublish() }
         }()

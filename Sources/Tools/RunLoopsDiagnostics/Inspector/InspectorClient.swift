@@ -8,7 +8,7 @@ internal import RunLoopsSystem
 
 /// A connection to an inspected process of the same user.
 ///
-/// Belongs to one thread at a time; waits only where that is said.
+/// Thread safety: one thread at a time. A member waits only if its description says so.
 package final class InspectorClient {
     /// The reason why an inspected process gave no answer.
     package enum Failure: Error, CustomStringConvertible {
@@ -63,14 +63,16 @@ package final class InspectorClient {
         connections { _ in true }.filter { $0.process != getpid() }.sorted { $0.process < $1.process }
     }
 
-    /// The process with that number; `nil` when it is not inspected, not this user's, or not there.
+    /// Connects to the process with this number; `nil` if the process does not exist, is not inspected or belongs to
+    /// another user.
     package static func find(_ process: Int32) -> InspectorClient? {
         // The number in the name first; from inside another namespace, the process has another one.
         let named = connections { $0 == process }.first { $0.process == process }
         return named ?? connections { $0 != process }.first { $0.process == process }
     }
 
-    /// The processes that answer, of those whose own number is asked for.
+    /// Connects to the inspected processes whose own numbers `isWanted` accepts; leaves out processes that do not
+    /// answer.
     private static func connections(_ isWanted: (pid_t) -> Bool) -> [InspectorClient] {
         InspectorDirectory.candidates.flatMap { path -> [InspectorClient] in
             guard let directory = try? InspectorDirectory(path, makes: false) else { return [] }
@@ -93,7 +95,7 @@ package final class InspectorClient {
         if result != line.count { throw result < 0 && result != -EAGAIN ? .gone : .silent }
     }
 
-    /// The answer, if it has arrived completely; `nil` otherwise.
+    /// Returns the answer if it has arrived completely; otherwise `nil`.
     ///
     /// Does not wait.
     func receive() throws(Failure) -> [UInt8]? {
@@ -128,7 +130,7 @@ package final class InspectorClient {
         return body
     }
 
-    /// The answer; waits for it until `deadline` of the monotonic clock.
+    /// Waits for the answer until `deadline`, in nanoseconds of the monotonic clock, and returns it.
     func answer(until deadline: Int64) throws(Failure) -> [UInt8] {
         while true {
             if let body = try receive() { return body }
@@ -183,14 +185,14 @@ package final class InspectorClient {
 
     /// Begins a recording in the process; it ends with ``takeRecording(within:)``, or with the connection.
     ///
-    /// - Parameter capacity: How many events are kept of each loop.
+    /// - Parameter capacity: The number of events that are kept for each loop.
     package func record(capacity: Int = 65_536, within limit: Duration) throws(Failure) {
         _ = try ask(.record(capacity: capacity), within: limit)
     }
 
-    /// Ends the recording and takes it over, as the JSON of ``RunLoops/RunLoop/Trace/chromeJSON()``.
+    /// Ends the recording and returns it as the JSON of ``RunLoops/RunLoop/Trace/chromeJSON()``.
     ///
-    /// The oldest events are left out of a recording that would be longer than an answer may be.
+    /// If the recording is longer than the longest possible answer, the oldest events are left out.
     package func takeRecording(within limit: Duration) throws(Failure) -> String {
         String(decoding: try ask(.recorded, within: limit), as: UTF8.self)
     }

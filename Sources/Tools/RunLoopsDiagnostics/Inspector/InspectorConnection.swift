@@ -6,17 +6,17 @@ internal import LinuxLibC
 internal import RunLoops
 internal import RunLoopsSystem
 
-/// One client: what it has sent, what it has not yet taken, and how long it may stay like that.
+/// One client's connection: its requests, the unsent part of its answer, and its deadline.
 ///
-/// Belongs to the inspector's thread. Whatever the client does, it costs this object, of bounded size.
+/// Belongs to the inspector's thread. A client can use no more memory than this object, whose size is bounded.
 final class InspectorConnection {
-    /// How long a client may take, in nanoseconds.
+    /// The times after which the server closes a connection, in nanoseconds.
     struct Patience {
-        /// From its coming to its first request.
+        /// The longest time from the connection to the first request.
         var greeting: Int64 = 5_000_000_000
-        /// From one request to the next.
+        /// The longest time from one answer to the next request.
         var idle: Int64 = 60_000_000_000
-        /// Without taking anything of its answer.
+        /// The longest time in which the client takes no byte of its answer.
         var taking: Int64 = 10_000_000_000
     }
 
@@ -26,9 +26,9 @@ final class InspectorConnection {
     private var input: [UInt8] = []
     private var output: [UInt8] = []
     private var sent = 0
-    /// The other side has said everything, or nobody listens to it now: the promised answers are still sent.
+    /// Whether the connection is closed after the present answer: the client sends nothing more, or is turned away.
     private var isEnding = false
-    /// By when something has to happen.
+    /// When the connection is closed if the client does nothing, in nanoseconds of the monotonic clock.
     private(set) var deadline: Int64
 
     var number: CInt { socket.number }
@@ -42,20 +42,21 @@ final class InspectorConnection {
 
     deinit { _ = rl_end_connection(socket.number) }
 
-    /// The events to wait for.
+    /// The events of poll(2) to wait for.
     ///
-    /// No further request while the answer to one is not taken: a client that only asks fills nothing.
+    /// No request is read until the client has taken the answer to the previous request, so that requests cannot fill
+    /// the memory.
     var events: Int16 { Int16(hasOutput ? POLLOUT : POLLIN) }
 
     private var hasOutput: Bool { sent < output.count }
 
-    /// Sends one answer and nothing else.
+    /// Sends a refusal with the reason, and ends the connection.
     func turnAway(_ reason: String) {
         isEnding = true
         reply(.failure(InspectorProtocol.Refusal(reason)))
     }
 
-    /// Does what the socket is ready for; whether the client stays.
+    /// Sends or receives as far as the socket is ready; returns whether the client stays connected.
     func serve(_ ready: Int16) -> Bool {
         // With POLLHUP the client has closed its end: it reads no answer, whatever it has asked before.
         if ready & Int16(POLLERR | POLLHUP | POLLNVAL) != 0 { return false }
@@ -82,7 +83,7 @@ final class InspectorConnection {
         return got > 0 || got == -EAGAIN
     }
 
-    /// Returns whether there was a request.
+    /// Answers the first complete request; returns whether there was one.
     private func takeRequest() -> Bool {
         guard let end = input.firstIndex(of: UInt8(ascii: "\n")) else {
             if input.count >= InspectorProtocol.longestRequest { turnAway("the request is too long") }
@@ -106,7 +107,7 @@ final class InspectorConnection {
         if !send() { isEnding = true }
     }
 
-    /// As much as there is room for; whether the client still takes it.
+    /// Sends as much of the answer as the socket takes; returns whether the client still takes it.
     private func send() -> Bool {
         let now = SystemCalls.now(.monotonic)
         while hasOutput {

@@ -6,15 +6,15 @@ internal import LinuxLibC
 internal import RunLoops
 internal import RunLoopsSystem
 
-/// A directory in which this user's inspected processes have their sockets, checked once and then held open.
+/// The directory with the sockets of this user's inspected processes, checked once and then held open.
 ///
-/// `PID-RANDOM` is a socket, `PID-RANDOM.new` a socket that does not listen yet. A name is used once. So a process that
-/// removes what a dead process has left behind cannot hit a living process.
+/// `PID-RANDOM` is a socket, `PID-RANDOM.new` a socket that does not listen yet. No name is used twice, so that a
+/// process that removes the sockets of dead processes cannot remove the socket of a living process.
 final class InspectorDirectory: Sendable {
     let path: String
     private let descriptor: PrivateDescriptor
 
-    /// Where this user's may be, best first.
+    /// The possible paths of this user's directory, in order of preference.
     static var candidates: [String] {
         let user = rl_port_user()
         var parents: [String] = []
@@ -27,7 +27,8 @@ final class InspectorDirectory: Sendable {
         return parents.filter { isPrivate($0) }.map { "\($0)/run-loop-inspect" } + ["/tmp/run-loop-inspect-\(user)"]
     }
 
-    /// Whether the directory belongs to this user alone: a user who may write there may rename what has been checked.
+    /// Whether the directory belongs to this user alone: another user who may write to it could replace a socket after
+    /// the check.
     private static func isPrivate(_ path: String) -> Bool {
         let number = rl_port_open_directory(path, true)
         return number >= 0 && complaint(PrivateDescriptor(adopting: number), path) == nil
@@ -42,7 +43,7 @@ final class InspectorDirectory: Sendable {
         return nil
     }
 
-    /// A directory that is there, or is made.
+    /// Opens a directory; with `makes`, creates it if it does not exist.
     init(_ path: String, makes: Bool) throws(RunLoop.Inspector.StartError) {
         if makes {
             let made = rl_port_make_directory(path, 0o700)
@@ -58,12 +59,12 @@ final class InspectorDirectory: Sendable {
         if let complaint = Self.complaint(descriptor, path) { throw .unsafeDirectory(complaint) }
     }
 
-    /// Short enough for a socket's address however long the directory's own path is.
+    /// Returns a path of a socket that fits into a socket's address, however long the directory's own path is.
     private func address(_ name: String) -> String { "/proc/self/fd/\(descriptor.number)/\(name)" }
 
     // MARK: Who listens
 
-    /// A socket that listens under a new name of this process.
+    /// Makes a socket of this process that listens under a new name.
     func listen() throws(RunLoop.SystemCallError) -> (socket: PrivateDescriptor, name: String) {
         let socket = PrivateDescriptor(adopting: try check("socket", rl_inspect_socket()))
         let name = "\(getpid())-\(String(rl_port_random(), radix: 16))"
@@ -85,7 +86,7 @@ final class InspectorDirectory: Sendable {
 
     // MARK: Who asks
 
-    /// The sockets that listen or have listened, by the number their process gave itself.
+    /// The names of all sockets in the directory, each with the process number in the name.
     func names() -> [(process: pid_t, name: String)] {
         // A socket that does not listen yet looks like a dead process's socket.
         everyName().filter { !$0.name.hasSuffix(".new") }
@@ -108,7 +109,7 @@ final class InspectorDirectory: Sendable {
         return names.sorted { $0 < $1 }
     }
 
-    /// A connection, or why there is none; removes what a dead process has left.
+    /// Connects to a socket; removes the socket's name if its process has died.
     func connect(_ name: String) throws(RunLoop.SystemCallError) -> PrivateDescriptor {
         let socket = PrivateDescriptor(adopting: try check("socket", rl_inspect_socket()))
         // Without waiting: when its queue is full, the process has been busy or stopped for long.
@@ -118,7 +119,7 @@ final class InspectorDirectory: Sendable {
         return socket
     }
 
-    /// Removes what dead processes have left; asks none that lives.
+    /// Removes the sockets of dead processes, without a request to living ones.
     func tidy() {
         for (process, name) in everyName() where kill(process, 0) != 0 && errno == ESRCH {
             _ = try? connect(name)

@@ -3,24 +3,25 @@
 
 /// The protocol between an inspector and its clients.
 ///
-/// A request is one line of text, an answer one line and the bytes it announces:
+/// A request is one line of text. An answer is one line, followed by the number of bytes that the line states:
 ///
 ///     runloop-inspect/3 dump
 ///     runloop-inspect/3 ok 5120
 ///     {"process":…}
 ///
-/// Each line names the version. A side that does not know the version says so, in words of its own version. What is
-/// asked for on one connection ends with the connection: statistics and recordings are the connection's.
+/// Each line begins with the version. A side that does not know the other side's version says so, in words of its own
+/// version. The statistics and recordings that a client requests belong to its connection, and end with it.
 enum InspectorProtocol {
     static let version = "runloop-inspect/3"
 
-    /// The longest request, with its line feed.
+    /// The maximum length of a request in bytes, including its line feed.
     static let longestRequest = 256
-    /// The longest first line of an answer.
+    /// The maximum length of an answer's first line, in bytes.
     static let longestHead = 64
-    /// The most bytes of an answer: a client refuses to believe in more.
+    /// The maximum length of an answer in bytes; a client rejects a longer one.
     static let longestAnswer = 256 << 20
-    /// The most bytes of one loop's description; the rest is counted.
+    /// The maximum length of one loop's description in bytes; a longer description is cut off, and its end says how
+    /// much is missing.
     static let longestDescription = 1 << 20
 
     /// The requests of a client.
@@ -31,12 +32,12 @@ enum InspectorProtocol {
         case dump
         /// Requests the present state of each loop, with its counts since the first such request on the connection.
         case statistics
-        /// Begins a recording of so many events a loop.
+        /// Begins a recording that keeps `capacity` events of each loop.
         case record(capacity: Int)
-        /// Ends the recording, and takes it as the JSON of a trace.
+        /// Ends the recording and requests it as the JSON of a trace.
         case recorded
 
-        /// The most events that are kept of one loop.
+        /// The maximum number of events that a recording keeps of one loop.
         static let mostEvents = 1 << 18
 
         var text: String {
@@ -51,7 +52,7 @@ enum InspectorProtocol {
 
         var line: String { "\(InspectorProtocol.version) \(text)\n" }
 
-        /// A request without its line feed.
+        /// Parses a request from a line without its line feed.
         init(_ line: some Collection<UInt8>) throws(Refusal) {
             let words = String(decoding: line, as: UTF8.self).split(separator: " ", omittingEmptySubsequences: false)
             guard let version = words.first, version == InspectorProtocol.version else {
@@ -71,13 +72,13 @@ enum InspectorProtocol {
         }
     }
 
-    /// Why there is no answer.
+    /// The reason why a request is refused.
     struct Refusal: Error, Equatable, CustomStringConvertible {
         let description: String
         init(_ description: String) { self.description = description }
     }
 
-    /// An answer as it is sent.
+    /// Returns the bytes of an answer as they are sent.
     static func answer(_ result: Result<[UInt8], Refusal>) -> [UInt8] {
         switch result {
         case .success(let body): Array("\(version) ok \(body.count)\n".utf8) + body
@@ -86,7 +87,8 @@ enum InspectorProtocol {
         }
     }
 
-    /// The first line of an answer: whether the request succeeded, and how many bytes follow; `nil` for other text.
+    /// Parses the first line of an answer: whether the request succeeded, and how many bytes follow; `nil` for other
+    /// text.
     static func head(_ line: some Collection<UInt8>) -> (isAnswer: Bool, length: Int)? {
         let words = String(decoding: line, as: UTF8.self).split(separator: " ", omittingEmptySubsequences: false)
         guard words.count == 3, words[0] == version, words[1] == "ok" || words[1] == "no",

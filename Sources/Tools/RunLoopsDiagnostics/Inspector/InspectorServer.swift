@@ -6,12 +6,13 @@ internal import LinuxLibC
 internal import RunLoops
 internal import RunLoopsSystem
 
-/// Answers the clients that look into the process, on its own thread.
+/// Answers the clients that inspect the process, on its own thread.
 ///
-/// The thread sleeps until somebody comes. It has no run loop, takes no signals, and no loop has to turn for an answer.
+/// The thread sleeps until a client connects or sends a request. It has no run loop and takes no signals, and answers
+/// even while no loop turns.
 // Unchecked: everything that is not constant belongs to the inspector's thread, or to the thread that stops it.
 final class InspectorServer: @unchecked Sendable {
-    /// More clients at a time are turned away.
+    /// The maximum number of clients at a time; further clients are refused.
     static let mostClients = 16
     private static let stackSize = 512 << 10
 
@@ -21,21 +22,21 @@ final class InspectorServer: @unchecked Sendable {
     private let listener: PrivateDescriptor
     private let user: UInt32
     private let patience: InspectorConnection.Patience
-    /// accept4(2), whose refusals cannot be brought about at will.
+    /// The function accept4(2); tests replace it, to have errors that they cannot cause otherwise.
     private let accept: @Sendable (CInt) -> CInt
     private let generation = ForkGeneration()
     private var thread = rl_thread()
 
     // The inspector's thread.
     @exclusivity(unchecked) private var connections: [InspectorConnection] = []
-    /// A descriptor in reserve: when the process has no number left, it is given up to accept and close a connection,
-    /// which would otherwise keep the thread awake.
+    /// A spare descriptor, closed when the process has no other descriptor left to accept a connection with: an
+    /// accepted connection can be closed, and one that is not accepted would keep the thread awake.
     @exclusivity(unchecked) private var spare: PrivateDescriptor?
-    /// The system has just refused a connection for want of something: the client still waits, and would keep the thread
-    /// awake.
+    /// Whether the system has just failed to accept a connection for lack of a resource: the client still waits, and
+    /// would keep the thread awake.
     @exclusivity(unchecked) private var wasRefused = false
 
-    /// Listens, and starts the thread.
+    /// Makes a socket that listens, and starts the thread.
     init(
         _ directory: InspectorDirectory, user: UInt32 = rl_port_user(),
         patience: InspectorConnection.Patience = .init(), accept: @escaping @Sendable (CInt) -> CInt = rl_port_accept
@@ -62,9 +63,9 @@ final class InspectorServer: @unchecked Sendable {
         }
     }
 
-    /// Ends the thread and what clients have begun.
+    /// Ends the thread, all connections and the work that clients have begun.
     ///
-    /// Once. Any thread but the inspector's.
+    /// Called once, by any thread except the inspector's.
     func stop() {
         unpublish()
         // The thread's poll(2) returns: the listening socket has hung up.
@@ -73,7 +74,7 @@ final class InspectorServer: @unchecked Sendable {
         _ = loops.stop()
     }
 
-    /// Takes the name away: nobody new comes.
+    /// Removes the socket's name, so that no new client can connect.
     func unpublish() {
         // A child made by fork would remove the name of its parent.
         if !generation.isInherited { directory.remove(name) }
@@ -100,7 +101,8 @@ final class InspectorServer: @unchecked Sendable {
 
     private var canAccept: Bool { spare != nil && !wasRefused }
 
-    /// For how many milliseconds nobody's patience ends; -1 when there is nobody.
+    /// The milliseconds that poll(2) may wait, until the first deadline of a connection: -1 for no limit without
+    /// connections, and at most 1000 while no connection can be accepted.
     private var limit: CInt {
         // Nobody tells when the process has a descriptor again, or the system what it was out of.
         let longest: CInt = canAccept ? -1 : 1000
@@ -148,9 +150,9 @@ final class InspectorServer: @unchecked Sendable {
         spare = Self.makeSpare()
     }
 
-    /// Whether a client still waits: with ENOMEM and ENOBUFS, for instance.
+    /// Whether accept4(2) failed with an error, such as ENOMEM or ENOBUFS, that leaves the client waiting.
     ///
-    /// With EAGAIN and ECONNABORTED the client has gone.
+    /// After EAGAIN and ECONNABORTED the client has gone.
     private static func isRefusal(_ result: CInt) -> Bool {
         result < 0 && result != -EAGAIN && result != -ECONNABORTED
     }

@@ -8,7 +8,7 @@ internal import RunLoops
 ///
 /// Belongs to the inspector's thread.
 final class InspectorSession {
-    /// How long a loop's lock is waited for: an answer is wanted while somebody looks.
+    /// How long an answer waits for the lock of a loop, in nanoseconds.
     private static let patience: Int64 = 20_000_000
     private static let timersShown = 8
 
@@ -61,7 +61,7 @@ final class InspectorSession {
     }
 }
 
-/// A loop that can be looked into: its state is kept, and nothing else is done.
+/// The subscriber of a loop that can be inspected: only the loop's state is recorded.
 final class InspectedLoop: LoopSubscriber {
     var isSilent: Bool { true }
     func hear(_ event: LoopEvent, at time: Int64, depth: UInt16) {}

@@ -5,7 +5,7 @@ package import RunLoops
 
 /// A report of an inspected process on itself.
 package struct ProcessReport: Sendable, JSONRecord {
-    /// The number of the process; in an answer, the number that the asking process sees.
+    /// The number of the process; in an answer, the number that the asking process uses for it.
     package var process: Int32 = 0
     /// The program's file name.
     package var program = ""
@@ -26,13 +26,13 @@ package struct ProcessReport: Sendable, JSONRecord {
 
 /// A report of an inspected process on one of its loops.
 ///
-/// Times are nanoseconds before the answer.
+/// All times are in nanoseconds before the answer.
 package struct LoopReport: Sendable, JSONRecord {
     /// A callout under way.
     package struct Callout: Sendable, Equatable, JSONRecord {
         package var kind = ""
         package var label = ""
-        /// Where the item was made, unless that is its label.
+        /// The place where the item was made; `nil` if the label is that place.
         package var place: String?
         package var since: Int64 = 0
 
@@ -43,7 +43,7 @@ package struct LoopReport: Sendable, JSONRecord {
 
     package struct Timer: Sendable, Equatable, JSONRecord {
         package var label = ""
-        /// The time from the answer on; negative for a timer that is overdue.
+        /// The time from the answer to the timer's date, in nanoseconds; negative for an overdue timer.
         package var due: Int64 = 0
         package var interval: Int64 = 0
         package var tolerance: Int64 = 0
@@ -64,7 +64,7 @@ package struct LoopReport: Sendable, JSONRecord {
     /// How long the loop has been in this state.
     package var since: Int64 = 0
     package var depth = 0
-    /// The mode; `nil` outside a run.
+    /// The mode of the innermost run; `nil` outside a run.
     package var mode: String?
     /// Whether the inspector did not get the loop's lock in time, so that mode, timers and description are not known.
     package var isLocked = false
@@ -79,7 +79,7 @@ package struct LoopReport: Sendable, JSONRecord {
     package var timers: [Timer] = []
     /// The loop's debug description.
     package var description: String?
-    /// The counts since the client asked for them first.
+    /// The counts since the client's first request for statistics.
     package var statistics: RunLoop.Statistics?
 
     static var fields: [JSONField<Self>] {
@@ -95,7 +95,7 @@ package struct LoopReport: Sendable, JSONRecord {
 }
 
 extension LoopReport {
-    /// Any thread.
+    /// Makes a report on a loop; any thread.
     init(_ loop: RunLoop, _ stream: LoopStream, timers most: Int, describes: Bool, patience: Int64) {
         let seen = loop.snapshot(timers: most, patience: patience)
         let state = stream.state

@@ -6,7 +6,7 @@ internal import Synchronization
 /// One event in a ring: seven words.
 struct RawEvent {
     var time: Int64 = 0
-    /// Kind, detail, depth and thread, each in bits of its own.
+    /// The kind, detail, depth and thread of the event, in separate bits.
     var head: UInt64 = 0
     var label: UInt64 = 0
     var line: UInt64 = 0
@@ -15,9 +15,12 @@ struct RawEvent {
     var third: Int64 = 0
 }
 
-/// The last events of one loop: written by its thread alone, read by any, without locks.
+/// The most recent events of one loop.
 ///
-/// Memory of fixed size. An entry is eight words, a line of the processor's cache, of which the first is the version.
+/// The loop's thread writes, any thread reads, without locks.
+///
+/// The size of the memory is fixed. An entry is eight words, one line of the processor's cache; the first word is the
+/// version.
 final class EventRing: LabelHolder {
     private static let wordsAnEntry = 8
 
@@ -31,12 +34,12 @@ final class EventRing: LabelHolder {
         words = SharedWords(count: capacity * Self.wordsAnEntry)
     }
 
-    /// How many were written, those included that have been overwritten since.
+    /// The number of events written so far, including those that have been overwritten.
     var count: UInt64 { written.load(ordering: .acquiring) }
 
-    /// Writes one event over the oldest.
+    /// Writes an event in place of the oldest one.
     ///
-    /// The loop's thread.
+    /// Called by the loop's thread.
     @inline(__always)
     func write(_ event: RawEvent) {
         let number = written.load(ordering: .relaxed)
@@ -54,14 +57,14 @@ final class EventRing: LabelHolder {
         written.store(number &+ 1, ordering: .releasing)
     }
 
-    /// The loop's thread; or any, when nobody writes any more.
+    /// Called by the loop's thread, or by any thread when no thread writes any more.
     func visitLabels(_ visit: (UInt64) -> Void) {
         for index in 0..<Int(min(count, UInt64(capacity))) { visit(words[index * Self.wordsAnEntry + 3]) }
     }
 
-    /// The events that are there, oldest first, and how many were overwritten.
+    /// Returns the events in the ring, oldest first, and the number of events that were overwritten.
     ///
-    /// Any thread, while the loop writes on.
+    /// Thread safety: any thread, while the loop continues to write.
     func read() -> (events: [RawEvent], lost: UInt64) {
         let end = count
         let begin = end > UInt64(capacity) ? end - UInt64(capacity) : 0

@@ -6,15 +6,17 @@ internal import LinuxLibC
 package import RunLoops
 internal import RunLoopsSystem
 
-/// Puts whole files in place of others.
+/// Writes files that replace existing files as a whole.
 package enum FileReplacement {
-    /// Throws what would keep ``write(_:to:)`` from putting a file there, as far as this is known before: `EEXIST` for
-    /// what is neither a regular file nor a link to one.
+    /// Throws an error that would keep ``write(_:to:)`` from writing the file, as far as this can be known before:
+    /// `EEXIST` or `EISDIR` if something other than a regular file, or a link to one, has the name.
     package static func check(_ path: String) throws(RunLoop.SystemCallError) { _ = try existingMode(path) }
 
-    /// Writes a file beside, and then gives it the name: a reader finds the old file or the new file, each whole.
+    /// Writes a new file under a temporary name, and then renames it: a reader finds either the whole old file or the
+    /// whole new file.
     ///
-    /// A link to a regular file is replaced itself, and its file stays: so nothing outside the folder is touched.
+    /// A link to a regular file is replaced itself, and the file that it points to stays unchanged: nothing outside the
+    /// folder is touched.
     ///
     /// - Parameter mode: The permissions of a new file.
     package static func write(
@@ -38,7 +40,7 @@ package enum FileReplacement {
         }
     }
 
-    /// The permissions of the file with that name, if there is one.
+    /// Returns the permissions of the file with this name; `nil` if there is none.
     private static func existingMode(_ path: String) throws(RunLoop.SystemCallError) -> mode_t? {
         _ = try SystemText(path, for: "open")
         var status = stat()
@@ -53,7 +55,7 @@ package enum FileReplacement {
         return status.st_mode == 0 ? nil : status.st_mode & 0o777
     }
 
-    /// Returns an error number, or 0.
+    /// Writes all bytes to a descriptor; returns 0 or an error number.
     private static func write(_ bytes: UnsafeBufferPointer<UInt8>, to descriptor: CInt) -> CInt {
         var rest = bytes[...]
         while !rest.isEmpty {

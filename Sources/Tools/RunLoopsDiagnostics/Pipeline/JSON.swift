@@ -1,17 +1,17 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// A value of JSON: made of literals, written as text, and read from text by ``init(parsing:most:)``.
+/// A JSON value, made from literals, written as text, and read from text by ``init(parsing:most:)``.
 package enum JSON: Equatable, Sendable {
     case null
     case bool(Bool)
     /// A whole number that 64 bits hold exactly.
     case integer(Int64)
-    /// Any other number; finite, where it was read.
+    /// Any other number; always finite if it was read from text.
     case decimal(Double)
     case string(String)
     case array([JSON])
-    /// The members in the order in which they are written; reading takes the first member with a name.
+    /// The members in the order in which they are written; if a name occurs twice, reading returns the first member.
     case object([Member])
 
     package struct Member: Equatable, Sendable {
@@ -19,7 +19,7 @@ package enum JSON: Equatable, Sendable {
         package var value: JSON
     }
 
-    /// Nanoseconds as microseconds, the unit of trace events.
+    /// Converts nanoseconds to microseconds, the unit of trace events.
     static func microseconds(_ nanoseconds: Int64) -> JSON { .decimal(Double(nanoseconds) / 1000) }
 
     // MARK: What is in it
@@ -31,7 +31,7 @@ package enum JSON: Equatable, Sendable {
     package var array: [JSON]? { if case .array(let values) = self { values } else { nil } }
     package var string: String? { if case .string(let value) = self { value } else { nil } }
 
-    /// A number, whole or not.
+    /// The value as a `Double`; `nil` if it is no number.
     package var number: Double? {
         switch self {
         case .integer(let value): Double(value)
@@ -40,7 +40,7 @@ package enum JSON: Equatable, Sendable {
         }
     }
 
-    /// A whole number that 64 bits hold; `nil` for any other number.
+    /// The value as an integer; `nil` if it is no number, or not a whole number that fits in 64 bits.
     package var integer: Int64? {
         switch self {
         case .integer(let value): value
@@ -85,7 +85,7 @@ package enum JSON: Equatable, Sendable {
         }
     }
 
-    /// Writes a string so that it may also stand inside a script of a page: without `<`, U+2028 and U+2029.
+    /// Writes a string without `<`, U+2028 and U+2029, so that the text may also be part of a script in a web page.
     private static func write(_ string: String, to bytes: inout [UInt8]) {
         var string = string
         bytes.append(UInt8(ascii: "\""))

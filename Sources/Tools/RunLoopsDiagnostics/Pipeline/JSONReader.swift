@@ -2,17 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension JSON {
-    /// Why a text was not read.
+    /// The reason why a text was not read.
     package enum ReadingError: Error, Equatable {
-        /// Not JSON, nested more than 128 deep, or with a number that no `Double` holds; from this byte on.
+        /// The text is not JSON, is nested more than 128 levels deep, or has a number that no `Double` holds, from this
+        /// offset in bytes on.
         case malformed(at: Int)
-        /// More values than were asked for.
+        /// The text has more values than the caller allows.
         case tooManyValues
     }
 
-    /// Reads RFC 8259's text, no more and no less; half of a surrogate pair becomes U+FFFD.
+    /// Parses JSON exactly as RFC 8259 defines it; half of a surrogate pair becomes U+FFFD.
     ///
-    /// - Parameter most: How many values are read: each takes up to 40 bytes of memory, whatever it takes of the text.
+    /// - Parameter most: The maximum number of values; each value takes up to 40 bytes of memory, however short its
+    ///   text is.
     package init(parsing text: String, most: Int = 1 << 22) throws(ReadingError) {
         var reader = JSONReader(left: most, bytes: Array(text.utf8))
         self = try reader.document()
@@ -20,10 +22,10 @@ extension JSON {
 }
 
 private struct JSONReader {
-    /// Deeper text would use up the stack.
+    /// The maximum depth of nested values, so that the stack is not used up.
     private static let deepest = 128
 
-    /// How many more values may come.
+    /// The number of values that may still follow.
     var left: Int
     let bytes: [UInt8]
     var position = 0
@@ -38,14 +40,14 @@ private struct JSONReader {
 
     private var malformed: JSON.ReadingError { .malformed(at: position) }
 
-    /// The next byte; 0, which no text has outside of strings, at the end.
+    /// The next byte; 0 at the end, since no valid text has a 0 byte.
     private var next: UInt8 { position < bytes.count ? bytes[position] : 0 }
 
     private mutating func skipSpace() {
         while next == 0x20 || next == 0x0A || next == 0x0D || next == 0x09 { position += 1 }
     }
 
-    /// Takes the character, if it is next.
+    /// Skips the next character if it is this one; returns whether it was.
     private mutating func take(_ character: Unicode.Scalar) -> Bool {
         guard next == UInt8(ascii: character) else { return false }
         position += 1
@@ -75,7 +77,7 @@ private struct JSONReader {
         return value
     }
 
-    /// The elements between two brackets.
+    /// Reads the elements between two brackets.
     private mutating func list<Element>(
         _ end: Unicode.Scalar, of element: (inout JSONReader) throws(JSON.ReadingError) -> Element
     ) throws(JSON.ReadingError) -> [Element] {
@@ -175,7 +177,7 @@ private struct JSONReader {
         return .decimal(number)
     }
 
-    /// One digit at least.
+    /// Skips digits, of which there must be at least one.
     private mutating func digits() throws(JSON.ReadingError) {
         guard UInt8(ascii: "0")...UInt8(ascii: "9") ~= next else { throw malformed }
         while UInt8(ascii: "0")...UInt8(ascii: "9") ~= next { position += 1 }

@@ -5,16 +5,17 @@ internal import RunLoops
 
 /// A value that is written as JSON and read back.
 ///
-/// Nothing that another process or a file says is believed to be there, or to be small: reading returns `nil`.
+/// Input from other processes and files is not trusted: reading returns `nil` for a value that is missing, wrong or too
+/// large.
 protocol JSONConvertible {
-    /// `nil` for a member that is left out.
+    /// The value as JSON; `nil` for a member that is left out.
     var asJSON: JSON? { get }
     init?(json: JSON)
 }
 
-/// A value whose fields are the members of an object, each field named once.
+/// A value that is written as a JSON object, with a member for each field.
 ///
-/// A member that is missing, or is something else than the field, leaves the field as `init()` has made it.
+/// If a member is missing or cannot be the field's value, the field keeps the value from `init()`.
 protocol JSONRecord: JSONConvertible {
     init()
     static var fields: [JSONField<Self>] { get }
@@ -23,10 +24,10 @@ protocol JSONRecord: JSONConvertible {
 /// One field of a record, for writing and reading.
 struct JSONField<Record> {
     let name: String
-    /// Without the member there is no record.
+    /// Whether reading a record fails if the member is missing.
     let isRequired: Bool
     let get: (Record) -> JSON?
-    /// Returns whether the value is one of the field's.
+    /// Sets the field from JSON; returns whether the JSON is a valid value of the field.
     let set: (inout Record, JSON) -> Bool
 
     init<Value: JSONConvertible>(
@@ -60,7 +61,7 @@ extension JSONRecord {
 
 // MARK: Values
 
-/// A value with one way into JSON and one way out.
+/// A single value with one conversion to JSON and one from JSON.
 protocol JSONScalar: JSONConvertible {
     static func read(_ json: JSON) -> Self?
 }
@@ -87,7 +88,7 @@ extension String: JSONScalar {
     static func read(_ json: JSON) -> String? { json.string }
 }
 
-/// By the names of the cases.
+/// Conversion by the names of the cases.
 extension JSONScalar where Self: CaseIterable {
     var asJSON: JSON? { .string("\(self)") }
     static func read(_ json: JSON) -> Self? { allCases.first { "\($0)" == json.string } }
@@ -120,7 +121,7 @@ extension Array: JSONConvertible where Element: JSONConvertible {
     }
 }
 
-/// By the names of the kinds, in their order.
+/// Conversion to an object with the names of the keys, in the order of the cases.
 extension Dictionary: JSONConvertible
 where Key: CaseIterable & CustomStringConvertible, Value: JSONConvertible {
     var asJSON: JSON? {

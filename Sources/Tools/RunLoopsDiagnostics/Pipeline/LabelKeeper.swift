@@ -3,15 +3,15 @@
 
 internal import RunLoops
 
-/// Keeps the texts alive that events point to: an item may be gone when they are read.
+/// Keeps the label texts that recorded events point to, because an item may no longer exist when its events are read.
 ///
-/// A hash table of the different texts. A program may give a million items the same label, one after the other: the first
-/// text stands for all of them. A program may also give each item a label of its own, for months: when the table has
-/// grown, the keeper releases the texts that no ring, table or open callout points to any more. So no label is ever
-/// without a place, and the memory is bounded by what is kept of the events themselves.
+/// The texts are in a hash table, equal texts once. A program may give a million items the same label, one after the
+/// other: only the first text is kept. A program may also give each item a label of its own, for months: when the table
+/// has grown, the keeper releases the texts that no ring, table or open callout points to any longer. So each label that
+/// is in use has its text, and the memory is bounded by the size of the rings and tables.
 // Unchecked: what the lock does not guard belongs to the loop's thread.
 final class LabelKeeper: @unchecked Sendable {
-    /// So many texts are kept whether anything points to them or not.
+    /// The number of texts up to which no text is released.
     private static let fewest = 6144
 
     private struct Holder {
@@ -19,15 +19,16 @@ final class LabelKeeper: @unchecked Sendable {
     }
 
     // The loop's thread.
-    /// Each entry holds a reference of its own.
+    /// The table of the texts; each entry holds a reference of its own.
     @exclusivity(unchecked) private var slots: [Unmanaged<ItemLabel.Text>?] = Array(repeating: nil, count: 256)
     @exclusivity(unchecked) private(set) var count = 0
     /// The same texts, compared by their content.
     @exclusivity(unchecked) private var different: Set<ItemLabel.Text> = []
-    /// With so many texts it is time to look for unused ones.
+    /// The number of texts at which the keeper releases unused texts.
     @exclusivity(unchecked) private var limit = fewest
 
-    /// Held by a reader, from finding a label to holding its text, and by the loop's thread while it releases texts.
+    /// A reader holds the lock while it finds a label and retains the text; the loop's thread holds it while it
+    /// releases texts.
     private let lock = Lock()
     // Guarded by the lock.
     @exclusivity(unchecked) private var holders: [Holder] = []
@@ -36,7 +37,7 @@ final class LabelKeeper: @unchecked Sendable {
 
     // MARK: Any thread
 
-    /// From here on the texts stay that `holder` points to.
+    /// Adds a holder: from now on, the texts that it points to are not released.
     func add(_ holder: any LabelHolder) {
         lock.withLock {
             holders.removeAll { $0.object == nil }
@@ -44,14 +45,14 @@ final class LabelKeeper: @unchecked Sendable {
         }
     }
 
-    /// Reads labels: meanwhile no text is released.
+    /// Calls `body`, which reads labels; no text is released meanwhile.
     ///
-    /// `body` must not call this again.
+    /// `body` must not call this method again.
     func reading<Result>(_ body: () -> Result) -> Result { lock.withLock(body) }
 
     // MARK: The loop's thread
 
-    /// The label as two words that stay good as long as a holder points to them.
+    /// Returns the label as two words, which are valid as long as a holder contains them.
     func keep(_ label: ItemLabel) -> (label: UInt64, line: UInt64) {
         switch label {
         case .location(let file, let line): (UInt64(UInt(bitPattern: file)), UInt64(line))
@@ -59,7 +60,7 @@ final class LabelKeeper: @unchecked Sendable {
         }
     }
 
-    /// The text as a number.
+    /// Keeps a text; returns its address as a number.
     private func keep(_ text: ItemLabel.Text) -> UInt64 {
         let reference = Unmanaged.passUnretained(text)
         var index = slot(of: UInt(bitPattern: reference.toOpaque()))
@@ -78,7 +79,7 @@ final class LabelKeeper: @unchecked Sendable {
         return UInt64(UInt(bitPattern: reference.toOpaque()))
     }
 
-    /// Where the text at this address is, or belongs.
+    /// Returns the index of the text at this address, or the free index where it belongs.
     private func slot(of address: UInt) -> Int {
         var index = Int((address >> 4 &* 0x9E37_79B9) & UInt(slots.count - 1))
         while let other = slots[index], UInt(bitPattern: other.toOpaque()) != address {
@@ -92,7 +93,7 @@ final class LabelKeeper: @unchecked Sendable {
         for text in texts { slots[slot(of: UInt(bitPattern: text.toOpaque()))] = text }
     }
 
-    /// Releases the texts that nothing points to; not while a reader is about to look at one, which is soon over.
+    /// Releases the texts that no holder points to; does nothing while a reader holds the lock.
     @inline(never)
     private func releaseUnused() {
         guard lock.lock(until: 0) else { return }
@@ -116,9 +117,10 @@ final class LabelKeeper: @unchecked Sendable {
 
     // MARK: Reading
 
-    /// The label of the two words; `nil` if there is none.
+    /// Returns the label of two words; `nil` if the words contain none.
     ///
-    /// The loop's thread, for a label that it points to; other threads inside ``reading(_:)``.
+    /// The loop's thread may call this for a label that a holder contains; other threads call it inside
+    /// ``reading(_:)``.
     static func label(_ label: UInt64, _ line: UInt64) -> ItemLabel? {
         guard let pointer = UnsafeRawPointer(bitPattern: UInt(label)) else { return nil }
         if line != .max {
@@ -130,14 +132,14 @@ final class LabelKeeper: @unchecked Sendable {
         return .text(Unmanaged<ItemLabel.Text>.fromOpaque(pointer).takeUnretainedValue())
     }
 
-    /// The text of an event's label.
+    /// Returns the text of an event's label.
     static func text(_ label: UInt64, _ line: UInt64) -> String { self.label(label, line)?.text ?? "" }
 }
 
-/// Has words that point to labels: a state, a ring, a table.
+/// An object with words that point to labels, such as a state, a ring or a table.
 protocol LabelHolder: AnyObject, Sendable {
     /// Calls `visit` with each word that may point to a label; a word that points to none does no harm.
     ///
-    /// The loop's thread, which writes these words.
+    /// Called by the loop's thread, which writes these words.
     func visitLabels(_ visit: (UInt64) -> Void)
 }

@@ -9,15 +9,15 @@ package enum LoopActivity: UInt64, Sendable, CaseIterable {
     case outside
     /// The loop is in a run, and not asleep.
     case busy
-    /// Asleep in a run.
+    /// The loop sleeps in a run.
     case asleep
 }
 
-/// The present activity of one loop and its counts so far: written by its thread, read by any thread at any time, also while a
-/// callout hangs.
+/// The present activity of one loop and its counts so far. The loop's thread writes them; any thread reads them at any time,
+/// also while a callout hangs.
 ///
-/// The one stack of open callouts, which every subscriber of the loop uses. The state outlives the loop: it
-/// has no reference to it.
+/// All subscribers of the loop use this object's stack of open callouts. The state has no reference to the loop, and may
+/// outlive it.
 // Unchecked: what is not shared words belongs to the loop's thread, or never changes.
 final class LoopState: LabelHolder, @unchecked Sendable {
     /// One callout under way.
@@ -27,40 +27,43 @@ final class LoopState: LabelHolder, @unchecked Sendable {
         var words: (text: UInt64, line: UInt64)
         /// The label itself, in a snapshot.
         var kept: ItemLabel?
-        /// Nanoseconds of the loop's monotonic clock.
+        /// When the callout began, in nanoseconds of the loop's monotonic clock.
         var since: Int64
-        /// How long the loop had slept by then: what it sleeps inside is not the callout's.
+        /// How long the loop had slept before the callout began, in nanoseconds: sleeps inside the callout do not count
+        /// as its time.
         var slept: Int64
-        /// Since when it was wanted; 0 where this is not known.
+        /// When the callout was first wanted, in nanoseconds of the loop's monotonic clock; 0 if that is not known.
         var wanted: Int64
 
-        /// The loop's thread, while the callout is under way; of a snapshot any thread at any time.
+        /// The label of the callout.
+        ///
+        /// The loop's thread may read it while the callout is under way; any thread may read it in a snapshot.
         var label: ItemLabel? { kept ?? LabelKeeper.label(words.text, words.line) }
     }
 
     /// The state at one instant.
     struct Snapshot: Sendable {
         var activity = LoopActivity.outside
-        /// Since when, in nanoseconds of the loop's monotonic clock: since the thread woke up or the outermost run
-        /// began, since it fell asleep, since the last run ended.
+        /// When the present activity began, in nanoseconds of the loop's monotonic clock: when the thread woke up or
+        /// the outermost run began, when it fell asleep, or when the last run ended.
         var since: Int64 = 0
         /// How many runs are in progress, one inside the other.
         var depth = 0
-        /// The callouts under way, outermost first; those beyond the sixteenth are not known.
+        /// The callouts under way, outermost first; only the sixteen outermost are known.
         var callouts: [Frame] = []
-        /// Turns, so far.
+        /// The number of turns so far.
         var turns: UInt64 = 0
-        /// Callouts begun, so far, by kind.
+        /// The number of callouts begun so far, by kind.
         var calloutCounts: [RunLoop.Trace.Event.Callee: UInt64] = [:]
-        /// Sleeps that were ended by each cause, so far.
+        /// The number of sleeps so far that each cause has ended.
         var wakings: [RunLoop.Trace.Event.Waking.Cause: UInt64] = [:]
-        /// Nanoseconds asleep in all sleeps that have ended.
+        /// The total duration of all sleeps that have ended, in nanoseconds.
         var slept: Int64 = 0
-        /// Nanoseconds awake in all stretches that have ended.
+        /// The total duration of all stretches awake that have ended, in nanoseconds.
         var busy: Int64 = 0
     }
 
-    /// The words after the version.
+    /// The positions of the words after the version.
     private enum Field: Int {
         case activity = 1
         case since, depth, open, turns, slept, busy
@@ -73,14 +76,15 @@ final class LoopState: LabelHolder, @unchecked Sendable {
     private static let wordsAFrame = 6
 
     let thread: Int32
-    /// The kernel of a loop with a time of its own; `nil` for the system's, so that no open descriptors are kept.
+    /// The kernel of a loop with a virtual clock; `nil` for the system's kernel, whose descriptors would otherwise stay
+    /// open.
     private let kernel: (any Kernel)?
     private let words = SharedWords(count: Field.frames + mostOpen * wordsAFrame)
 
-    /// Keeps the labels of all that subscribers write about this loop.
+    /// The keeper of all labels that subscribers record of this loop.
     let labels = LabelKeeper()
 
-    /// The loop's thread, or the only thread that knows the loop.
+    /// Called by the loop's thread, or by the only thread that knows the loop.
     init(_ loop: RunLoop) {
         thread = loop.threadID
         kernel = loop.virtualKernel
@@ -91,7 +95,7 @@ final class LoopState: LabelHolder, @unchecked Sendable {
         labels.add(self)
     }
 
-    /// The loop's monotonic time, in nanoseconds; any thread.
+    /// The present time of the loop's monotonic clock, in nanoseconds; any thread.
     @inline(__always)
     var now: Int64 {
         if let kernel { return kernel.now(.monotonic) }
@@ -100,7 +104,8 @@ final class LoopState: LabelHolder, @unchecked Sendable {
 
     // MARK: Writing: the loop's thread
 
-    /// Notes an event that changes the state: any but `wanted`, and of the points passed only the one before timers.
+    /// Records an event that changes the state: any event except `wanted`, and except points of a turn other than the
+    /// one before timers.
     @inline(__always)
     func note(_ event: LoopEvent, at time: Int64, depth: UInt16) {
         words.beginWriting()
@@ -154,7 +159,8 @@ final class LoopState: LabelHolder, @unchecked Sendable {
         (words[at + 3], words[at + 4], words[at + 5]) = (time, self[.slept], 0)
     }
 
-    /// Since when the innermost callout was wanted: nobody else reads it, so there is no new version.
+    /// Records when the innermost callout was first wanted; without a new version, because only the loop's thread reads
+    /// this value.
     @inline(__always)
     func noteReady(since: Int64) {
         guard let index = innermostIndex else { return }
@@ -174,7 +180,8 @@ final class LoopState: LabelHolder, @unchecked Sendable {
         return open > 0 && open <= Self.mostOpen ? Field.frames + (open - 1) * Self.wordsAFrame : nil
     }
 
-    /// The innermost callout, which is still there when its return is heard; `nil` beyond the sixteenth.
+    /// The innermost callout, also while subscribers are called for its return; `nil` for a callout inside sixteen
+    /// others.
     @inline(__always)
     var innermost: Frame? {
         innermostIndex.map { index in Self.frame { words[index + $0] } }
@@ -184,7 +191,7 @@ final class LoopState: LabelHolder, @unchecked Sendable {
         for index in 0..<Self.mostOpen { visit(words[Field.frames + index * Self.wordsAFrame + 1]) }
     }
 
-    /// How long the callout has taken by now, without the sleeps of runs inside it.
+    /// Returns how long the callout has taken until `time`, without the sleeps of runs inside it, in nanoseconds.
     @inline(__always)
     func length(of frame: Frame, at time: Int64) -> Int64 {
         max(0, time - frame.since - (Int64(bitPattern: self[.slept]) - frame.slept))
@@ -192,7 +199,7 @@ final class LoopState: LabelHolder, @unchecked Sendable {
 
     // MARK: Reading: any thread
 
-    /// The state now.
+    /// Returns the present state.
     func snapshot() -> Snapshot { labels.reading { take() } }
 
     private func take() -> Snapshot {

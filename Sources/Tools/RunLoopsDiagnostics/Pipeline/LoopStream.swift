@@ -4,9 +4,9 @@
 package import RunLoops
 internal import Synchronization
 
-/// The stream of what one loop does, for all of its subscribers: the loop itself knows one tracer.
+/// The one tracer of a loop, which passes the loop's events on to any number of subscribers.
 ///
-/// The stream notes each event in the loop's state, with one look at the clock for all.
+/// The stream records each event in the loop's state, and reads the clock once for all subscribers.
 // Unchecked: what is not atomic belongs to the loop's thread, or is guarded by the lock.
 package final class LoopStream: LoopTracer, @unchecked Sendable {
     private enum Change {
@@ -15,8 +15,10 @@ package final class LoopStream: LoopTracer, @unchecked Sendable {
         case release([AnyObject])
     }
 
-    /// What a subscriber is kept by: read as a constant of an object that is not counted, it need not be counted either,
-    /// which would cost more than all the rest.
+    /// Holds a subscriber.
+    ///
+    /// The constant of an object that is not counted is read without counting a reference to the subscriber either;
+    /// counting would cost more than all the rest.
     private final class Box {
         let subscriber: any LoopSubscriber
         init(_ subscriber: any LoopSubscriber) { self.subscriber = subscriber }
@@ -33,7 +35,7 @@ package final class LoopStream: LoopTracer, @unchecked Sendable {
     // SAFETY: `boxes` keeps them. A box that is removed while a subscriber is called is kept in `retired` meanwhile.
     @exclusivity(unchecked) private var references: [Unmanaged<Box>] = []
     @exclusivity(unchecked) private var retired: [Box] = []
-    /// How many events subscribers are hearing: a subscriber may run the loop.
+    /// The number of events that subscribers are being called for: a subscriber may run the loop.
     @exclusivity(unchecked) private var telling = 0
     @exclusivity(unchecked) private var depth: UInt16
 
@@ -48,9 +50,9 @@ package final class LoopStream: LoopTracer, @unchecked Sendable {
         depth = loop.currentMode == nil ? 0 : 1
     }
 
-    /// The loop's stream, made where there is none; `nil` while something of another kind traces the loop.
+    /// Returns the loop's stream, and makes it if there is none; `nil` while a tracer of another kind traces the loop.
     ///
-    /// The loop's thread, or the only thread that knows the loop.
+    /// Called by the loop's thread, or by the only thread that knows the loop.
     package static func of(_ loop: RunLoop) -> LoopStream? {
         guard let tracer = loop.tracer else {
             let stream = LoopStream(loop)
@@ -60,30 +62,31 @@ package final class LoopStream: LoopTracer, @unchecked Sendable {
         return tracer as? LoopStream
     }
 
-    /// Tells a subscriber what the loop does from here on.
+    /// Adds a subscriber, which is called for each of the loop's events from now on.
     ///
-    /// The loop's thread, or the only thread that knows the loop.
+    /// Called by the loop's thread, or by the only thread that knows the loop.
     package func add(_ subscriber: any LoopSubscriber) {
         subscriber.begin(in: loop.currentMode, at: state.now)
         boxes.append(Box(subscriber))
     }
 
-    /// The same from any thread: the subscriber begins with the loop's next event.
+    /// Adds a subscriber from any thread, at the loop's next event.
     func addLater(_ subscriber: any LoopSubscriber) { change(.add(subscriber)) }
 
-    /// The subscriber hears nothing from the loop's next event on.
+    /// Removes a subscriber at the loop's next event; from then on it is not called.
     ///
-    /// Any thread.
+    /// Thread safety: any thread.
     package func remove(_ subscriber: any LoopSubscriber) { change(.remove(subscriber)) }
 
-    /// Lets go of objects on the loop's thread, at its next event: what they hold may belong to that thread.
+    /// Releases objects on the loop's thread, at its next event: the objects may hold others that belong to that
+    /// thread.
     ///
-    /// Any thread.
+    /// Thread safety: any thread.
     func release(_ objects: consuming [AnyObject]) { change(.release(consume objects)) }
 
-    /// How many subscribers there are.
+    /// The number of subscribers.
     ///
-    /// The loop's thread.
+    /// Read by the loop's thread.
     var subscriberCount: Int { boxes.count }
 
     private func change(_ change: consuming Change) {
@@ -151,24 +154,24 @@ package final class LoopStream: LoopTracer, @unchecked Sendable {
         endIfUnused()
     }
 
-    /// Without a subscriber the loop costs again what it costs when nobody looks.
+    /// Removes a stream without subscribers from its loop, so that the loop again has no cost of tracing.
     ///
-    /// The loop's thread.
+    /// Called by the loop's thread.
     func endIfUnused() {
         if boxes.isEmpty, loop.tracer === self { loop.tracer = nil }
     }
 }
 
-/// Hears what one loop does: recorder, meter, watch.
+/// Receives the events of one loop: a recorder, a meter or a watch.
 package protocol LoopSubscriber: AnyObject, Sendable {
     /// Called before the first event, on the loop's thread; `mode` is the mode of the run under way, if there is one.
     func begin(in mode: RunLoop.Mode?, at time: Int64)
 
-    /// Called for each event, on the loop's thread with no lock held; `depth` is the number of runs the event is inside
-    /// of.
+    /// Called for each event, on the loop's thread with no lock held; `depth` is the number of runs that contain the
+    /// event.
     func hear(_ event: LoopEvent, at time: Int64, depth: UInt16)
 
-    /// Whether the subscriber only keeps the loop's state up to date, and hears nothing.
+    /// Whether the subscriber needs only the loop's state, and is not called for events.
     var isSilent: Bool { get }
 }
 

@@ -11,17 +11,17 @@ extension RunLoop {
     public struct Identity: Sendable, Hashable, CustomStringConvertible {
         /// The kernel's number of the loop's thread.
         public var thread: Int32
-        /// The thread's name when this was made, as the kernel knows it.
+        /// The thread's name as the kernel knew it when this value was made.
         ///
-        /// A thread that was given none has that of the thread which made it.
+        /// A thread without a name of its own has the name of the thread that created it.
         public var name: String
-        /// Whether it is the main loop.
+        /// Whether the loop is the main loop.
         public var isMain: Bool
 
-        /// `main` for the main loop, otherwise the thread's name, or its number where it has none.
+        /// `main` for the main loop; otherwise the thread's name, or its number if it has no name.
         public var description: String { isMain ? "main" : name.isEmpty ? "thread \(thread)" : name }
 
-        /// With the name that the thread has now.
+        /// Makes the identity of a thread's loop, with the thread's present name.
         init(thread: Int32) {
             self.thread = thread
             isMain = thread == SystemCalls.mainThreadID

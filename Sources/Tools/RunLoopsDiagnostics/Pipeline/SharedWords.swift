@@ -4,11 +4,11 @@
 internal import LinuxLibC
 internal import Synchronization
 
-/// A row of words that one thread writes and any thread reads, without locks; zero at first.
+/// An array of words that one thread writes and any thread reads, without locks; all words are zero at first.
 ///
-/// A word by itself can be read at any time. Words that belong together stand behind a word that is their version, which
-/// is odd while they are written: a sequence lock. The writer never waits. A reader that finds another version than at
-/// its beginning has read a mixture, and drops it.
+/// A single word can be read at any time. Words that belong together follow a version word, which is odd while they are
+/// written: a sequence lock. The writer never waits. A reader that finds the version changed after reading has read a
+/// mixture, and discards it.
 // Unchecked: the words are atomics, and the pointer does not change.
 final class SharedWords: @unchecked Sendable {
     let count: Int
@@ -38,14 +38,15 @@ final class SharedWords: @unchecked Sendable {
         }
     }
 
-    /// A load and a store, not an atomic addition: that costs twenty times as much, and a single writer does not need
-    /// it.
+    /// Adds to a word with a load and a store: an atomic addition costs twenty times as much, and a single writer does
+    /// not need it.
     @inline(__always)
     func add(_ index: Int, _ number: UInt64 = 1) { self[index] = self[index] &+ number }
 
-    /// Begins to write words that belong together; the word at `version` is theirs.
+    /// Begins to write words that belong together; `version` is the index of their version word.
     ///
-    /// The writing thread. Not a function that takes a closure: the compiler does not inline that everywhere.
+    /// Called by the writing thread. This is not a function that takes a closure, because the compiler does not inline
+    /// such a function everywhere.
     @inline(__always)
     func beginWriting(version: Int = 0) {
         self[version] = self[version] &+ 1
@@ -53,16 +54,16 @@ final class SharedWords: @unchecked Sendable {
         atomicMemoryFence(ordering: .releasing)
     }
 
-    /// Ends what ``beginWriting(version:)`` has begun.
+    /// Ends the writing that ``beginWriting(version:)`` has begun.
     @inline(__always)
     func endWriting(version: Int = 0) {
         // The words before the even number.
         words[version].store(self[version] &+ 1, ordering: .releasing)
     }
 
-    /// The value that `body` reads, and its version; `nil` if the words were written meanwhile.
+    /// Returns the value that `body` reads, and its version; `nil` if the words were written meanwhile.
     ///
-    /// Any thread.
+    /// Thread safety: any thread.
     @inline(__always)
     func read<Result>(version: Int = 0, _ body: () -> Result) -> (result: Result, version: UInt64)? {
         // acquiring: pairs with the release of the even number, so that the words of this version are seen.
@@ -74,9 +75,9 @@ final class SharedWords: @unchecked Sendable {
         return self[version] == number ? (result, number) : nil
     }
 
-    /// All words, of which the first is the version of the others.
+    /// Returns a copy of all words, if the first word is the version of all others.
     ///
-    /// Any thread. Takes as long as the writing thread needs to be done with a few words.
+    /// Thread safety: any thread. Repeats the copy until the writing thread has not written meanwhile.
     func snapshot() -> [UInt64] {
         while true {
             if let (words, _) = read({ (0..<count).map { self[$0] } }) { return words }

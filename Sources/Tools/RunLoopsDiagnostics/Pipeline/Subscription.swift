@@ -4,12 +4,12 @@
 internal import CLinuxKernel
 internal import RunLoops
 
-/// Listens to loops until it is stopped: one subscriber for each loop.
+/// Subscribes to loops until it is stopped, with one subscriber for each loop.
 ///
-/// The one way to subscribe and to stop, for every tool. A loop whose thread has ended is forgotten.
+/// All tools subscribe and stop through this type. A loop whose thread has ended is forgotten.
 // Unchecked: guarded by the lock.
 final class Subscription<Subscriber: LoopSubscriber>: @unchecked Sendable {
-    /// One loop, held, and what listens to it.
+    /// A loop, retained, with its stream and its subscriber.
     struct Member {
         let loop: RunLoop
         let stream: LoopStream
@@ -37,10 +37,10 @@ final class Subscription<Subscriber: LoopSubscriber>: @unchecked Sendable {
 
     /// - Parameters:
     ///   - keepsStamps: Whether signals, posts and wake-ups record their time and thread until the subscription is stopped.
-    ///   - most: How many loops that live are listened to at a time; more are left out.
-    ///   - make: Makes a loop's subscriber, with the lock held; `nil` to leave the loop out.
-    ///   - whenOver: Called with the subscriber of a loop whose thread has ended, when that is noticed, without the lock
-    ///     held.
+    ///   - most: The maximum number of living loops with a subscriber at a time; further loops are left out.
+    ///   - make: Makes a loop's subscriber, with the lock held; returns `nil` to leave the loop out.
+    ///   - whenOver: Called without the lock held when it is noticed that a loop's thread has ended, with the subscriber
+    ///     of that loop.
     init(
         keepsStamps: Bool = true, most: Int = .max, whenOver: @escaping @Sendable (Subscriber) -> Void = { _ in },
         make: @escaping @Sendable (RunLoop, LoopState) -> Subscriber?
@@ -56,7 +56,9 @@ final class Subscription<Subscriber: LoopSubscriber>: @unchecked Sendable {
 
     // MARK: Subscribing
 
-    /// Adds a loop, once; whether it is listened to: not after ``stop()``, not while a `TraceRecorder` has it.
+    /// Adds a loop unless it has been added before; returns whether the loop has a subscriber.
+    ///
+    /// It has none after ``stop()``, and while a `TraceRecorder` traces the loop.
     ///
     /// - Precondition: called on the loop's own thread.
     func add(_ loop: RunLoop, _ make: ((RunLoop, LoopState) -> Subscriber?)? = nil) -> Bool {
@@ -66,7 +68,7 @@ final class Subscription<Subscriber: LoopSubscriber>: @unchecked Sendable {
         return subscribe(to: loop, make ?? self.make)
     }
 
-    /// Adds every loop that is made from here on.
+    /// Adds every loop that is made from now on.
     func addNewLoops() {
         if lock.withLock({ isStopped }) { return }
         NewLoops.add(self) { [weak self] loop in
@@ -74,9 +76,9 @@ final class Subscription<Subscriber: LoopSubscriber>: @unchecked Sendable {
         }
     }
 
-    /// Adds the loops of another subscription, also its future loops; any thread, once.
+    /// Adds all present and future loops of another subscription; called once, by any thread.
     ///
-    /// A subscriber of a loop that does nothing just now begins with the loop's next event.
+    /// The subscriber of a loop that does nothing just now is added at the loop's next event.
     func follow<Other>(_ other: Subscription<Other>) {
         let owner = ObjectIdentifier(self)
         other.lock.withLock {
@@ -89,7 +91,7 @@ final class Subscription<Subscriber: LoopSubscriber>: @unchecked Sendable {
         for member in other.present { subscribe(to: member.loop, through: member.stream) }
     }
 
-    /// How many follow this subscription.
+    /// The number of subscriptions that follow this one.
     var followerCount: Int { lock.withLock { followers.count } }
 
     private func subscribe(to loop: RunLoop, _ make: (RunLoop, LoopState) -> Subscriber?) -> Bool {
@@ -107,7 +109,7 @@ final class Subscription<Subscriber: LoopSubscriber>: @unchecked Sendable {
         if let subscriber = insert(loop, stream, make) { stream.addLater(subscriber) }
     }
 
-    /// A new subscriber; `nil` where the loop has one, or gets none.
+    /// Makes a new subscriber; returns `nil` if the loop has one already, or gets none.
     private func insert(
         _ loop: RunLoop, _ stream: LoopStream, _ make: (RunLoop, LoopState) -> Subscriber?
     ) -> Subscriber? {
@@ -123,7 +125,7 @@ final class Subscription<Subscriber: LoopSubscriber>: @unchecked Sendable {
 
     // MARK: Members
 
-    /// The loops that live, in the order in which they were added; the others are forgotten.
+    /// The loops whose threads have not ended, in the order in which they were added; the other loops are forgotten.
     var present: [Member] {
         prune()
         return lock.withLock { entries }.compactMap { entry in
@@ -131,7 +133,7 @@ final class Subscription<Subscriber: LoopSubscriber>: @unchecked Sendable {
         }
     }
 
-    /// The subscriber of a loop's stream.
+    /// Returns the subscriber of a loop's stream.
     func subscriber(of stream: LoopStream) -> Subscriber? {
         lock.withLock { entries.first { $0.stream === stream }?.subscriber }
     }
@@ -147,7 +149,7 @@ final class Subscription<Subscriber: LoopSubscriber>: @unchecked Sendable {
 
     // MARK: The end
 
-    /// Stops listening; returns the subscribers that listened, the first time.
+    /// Removes all subscribers; the first call returns them, later calls return none.
     func stop() -> [Subscriber] {
         let last = lock.withLock { () -> (entries: [Entry], unfollow: (() -> Void)?)? in
             if isStopped { return nil }

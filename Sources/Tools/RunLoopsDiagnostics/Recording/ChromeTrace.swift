@@ -5,15 +5,16 @@ internal import RunLoops
 
 /// A trace as Chrome's trace events, which Perfetto reads too.
 ///
-/// Every thread is a track. Runs, turns, sleeps and callouts are slices that nest (`B` and `E`), the points of a turn
-/// are instants (`i`), and each wake-up is a flow from its waker to the sleep it ended (`s` and `f`). What is still
-/// under way ends with the trace, and its end says so. Times are microseconds from the earliest event on.
+/// Every thread is a track. Runs, turns, sleeps and callouts are nested slices (`B` and `E`), the points of a turn are
+/// instants (`i`), and each wake-up is a flow from the thread that requested it to the sleep that it ended (`s` and
+/// `f`). A slice that had not ended when the trace was taken ends with the trace, and is marked as unfinished. Times
+/// are in microseconds from the earliest event.
 struct ChromeTrace {
     private var bytes: [UInt8] = []
     private let trace: RunLoop.Trace
     private let origin: Int64
     private var flows: Int64 = 0
-    /// Wake-ups by threads that have no loop: each becomes a slice of its own, for its flow to begin in.
+    /// Wake-ups by threads without a loop; each becomes a slice, in which its flow begins.
     private var strangers: [(thread: Int32, time: Int64, flow: Int64)] = []
 
     // Of the loop that is being written.
@@ -22,7 +23,7 @@ struct ChromeTrace {
     private var open: [Slice] = []
     /// The time of the latest beginning or end.
     private var latest: Int64 = 0
-    /// A callout that has begun and whose wait, if it is known, is the next event.
+    /// A callout that has begun; the next event may say how long it waited.
     private var pending: (time: Int64, callee: RunLoop.Trace.Event.Callee, label: String)?
 
     private enum Slice { case run, turn, callout, sleep }
@@ -94,7 +95,7 @@ struct ChromeTrace {
         open.removeLast()
     }
 
-    /// Closes the open slices up to the innermost slice of that kind, and this slice too; nothing if there is none.
+    /// Closes the innermost open slice of this kind and all slices inside it; does nothing if no such slice is open.
     private mutating func closeSlices(_ time: Int64, through slice: Slice) {
         guard let index = open.lastIndex(of: slice) else { return }
         // The beginning of the innermost callout was lost: what is open belongs to something outside of it.
@@ -117,7 +118,8 @@ struct ChromeTrace {
         while !open.isEmpty { closeSlice(end, ["unfinished": 1]) }
     }
 
-    /// The events of which the first, what was under way when the recording began, begin no later than what is in them.
+    /// Returns the events with adjusted beginnings: runs and callouts that were under way when the recording began must
+    /// not begin after the events inside them.
     private static func withWholeBeginnings(_ events: [RunLoop.Trace.Event]) -> [RunLoop.Trace.Event] {
         var events = events
         let count = events.prefix { event in
@@ -154,7 +156,7 @@ struct ChromeTrace {
         emit("i", time, thread, ["name": .string(name), "cat": "step", "s": "t"])
     }
 
-    /// Begins the callout that is pending, if one is.
+    /// Writes the beginning of the pending callout, if there is one.
     private mutating func flushCallout(_ wait: RunLoop.Trace.Event.Wait?) {
         guard let (time, callee, label) = pending else { return }
         pending = nil

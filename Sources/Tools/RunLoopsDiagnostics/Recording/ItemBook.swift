@@ -5,23 +5,22 @@ internal import RunLoops
 
 /// The items of each mode of a loop at one instant of a recording.
 struct ItemPage: Sendable, Equatable {
-    /// In nanoseconds of the loop's monotonic clock.
+    /// The time of the page, in nanoseconds of the loop's monotonic clock.
     var time: Int64
     var items: [LoopItem]
-    /// Signalled sources and blocks that the sleeping loop leaves waiting.
+    /// The signalled sources and blocks that wait while the loop sleeps.
     var unserved: [LoopItem]
 }
 
-/// Keeps what was in which mode of one loop while it was recorded, and in which modes it was run.
+/// Records the items in each mode of one loop, and the modes in which the loop was run.
 ///
-/// The events say what was done, and therefore nothing of an item that nothing is done with. So the loop is looked into
-/// when runs begin and end and before it sleeps, never so often that looking would take more than a hundredth of the
-/// time.
+/// Events do not mention an item that is never used. Therefore the book reads the loop's items when runs begin and end
+/// and before the loop sleeps, but so rarely that reading takes at most a hundredth of the time.
 // Unchecked: what is not guarded by the lock belongs to the loop's thread, or never changes.
 final class ItemBook: @unchecked Sendable {
-    /// More changes than these are not kept; of the changes that follow, only the latest is kept.
+    /// The maximum number of pages; when it is reached, a new page replaces the last one.
     private static let mostPages = 64
-    /// How often the loop is looked into before it sleeps, at most.
+    /// The shortest time between two readings before sleeps, in nanoseconds.
     private static let betweenSleeps: Int64 = 100_000_000
 
     // Weak: a recording does not keep the loops of threads that have ended.
@@ -74,9 +73,10 @@ final class ItemBook: @unchecked Sendable {
         }
     }
 
-    /// The items that are known so far, with one more look into the loop.
+    /// Returns the modes and pages so far, after one more reading of the loop's items.
     ///
-    /// Any thread. The last page shows the present time, or the last look before the thread's end.
+    /// Thread safety: any thread. The last page has the present time, or after the thread's end the items of the last
+    /// reading.
     func read() -> (modesRun: [RunLoop.Mode], pages: [ItemPage]) {
         let now = state.now
         let seen = loop?.itemsInModes()

@@ -4,22 +4,22 @@
 internal import RunLoops
 internal import Synchronization
 
-/// Writes what one loop does into its ring.
+/// Writes the events of one loop into a ring.
 // Unchecked: what is neither atomic nor guarded by the lock never changes.
 final class LoopRecorder: LoopSubscriber, @unchecked Sendable {
     let state: LoopState
     private let ring: EventRing
     private let book: ItemBook
     private let identity: RunLoop.Identity
-    /// Runs and sleeps that are older are shown from here on.
+    /// When the recording began, in nanoseconds; earlier runs and sleeps are shown from this time on.
     private let begun: Int64
-    /// The runs that were under way then, the innermost last.
+    /// The modes of the runs that were under way when the recording began, the innermost last.
     private let modes: [RunLoop.Mode]
-    /// Whether the loop's thread has noted what was under way at the beginning.
+    /// Whether the loop's thread has recorded the runs and callouts that were under way at the beginning.
     private let hasBegun = Atomic<Bool>(false)
     private let end = Guarded<End?>(nil)
 
-    /// When the recording was stopped, and what was under way then.
+    /// The time when the recording was stopped, and the loop's state at that time.
     private struct End {
         var time: Int64
         var seen: LoopState.Snapshot
@@ -77,9 +77,9 @@ final class LoopRecorder: LoopSubscriber, @unchecked Sendable {
         ring.write(raw)
     }
 
-    /// Beginnings of what is under way: what is outside of everything would belong to no run.
+    /// Returns events for the beginnings of the runs and callouts under way, so that later events are inside a run.
     ///
-    /// A loop whose lock was not free at the beginning has runs of unknown modes.
+    /// If the loop's lock was not free when the recording began, the modes of these runs are not known.
     private func underWay(_ seen: LoopState.Snapshot) -> [RawEvent] {
         guard seen.depth > 0 else { return [] }
         let time = min(begun, seen.callouts.first?.since ?? begun)
@@ -91,12 +91,12 @@ final class LoopRecorder: LoopSubscriber, @unchecked Sendable {
 
     // MARK: Any thread
 
-    /// Notes what is under way, once: what the loop does from here on is another recording's.
+    /// Ends the recording with the present state of the loop; later calls do nothing.
     func stop() {
         end.withLock { if $0 == nil { $0 = End(time: state.now, seen: state.snapshot()) } }
     }
 
-    /// The recording so far, and its instant.
+    /// Returns the recording so far, and the time of its end in nanoseconds.
     func read() -> (loop: RunLoop.Trace.Loop, end: Int64) {
         let end = end.withLock { $0 } ?? End(time: state.now, seen: state.snapshot())
         let (events, lost) = state.labels.reading {

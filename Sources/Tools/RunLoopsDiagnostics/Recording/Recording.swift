@@ -6,10 +6,11 @@ internal import LinuxLibC
 public import RunLoops
 
 extension RunLoop {
-    /// Records what loops do: every phase and callout, what woke the thread, and how long each callout had been wanted.
+    /// Records the activity of loops: every phase and callout, the cause of each wake-up, and how long each callout had
+    /// been wanted.
     ///
-    /// Each loop has its own ring of fixed size: the oldest events are overwritten, and counted. Recording goes on
-    /// while ``trace()`` reads what is there.
+    /// Each loop has a ring of fixed size: new events overwrite the oldest, and the overwritten events are counted. The
+    /// recording continues while ``trace()`` reads the events.
     ///
     /// ```swift
     /// let recording = RunLoop.Recording()
@@ -23,7 +24,8 @@ extension RunLoop {
     ///
     /// Thread safety: all members may be used by any thread, except where they say otherwise.
     public final class Recording: Sendable {
-        /// More loops than this are not recorded: a program with thousands would fill the memory.
+        /// The maximum number of loops in a recording, so that a program with thousands of loops does not use up the
+        /// memory.
         private static let mostLoops = 256
 
         /// The loops that are recorded, including those whose threads have ended.
@@ -32,21 +34,20 @@ extension RunLoop {
             var refused = 0
         }
 
-        /// Four gigabytes of addresses for each loop.
+        /// The maximum number of events for each loop, which take four gigabytes of address space.
         private static let mostEvents = 1 << 26
 
-        /// How many events are kept for each loop.
+        /// The number of events that are kept for each loop.
         public let capacity: Int
         private let state: Guarded<State>
         private let subscription: Subscription<LoopRecorder>
 
         /// Begins a recording, of no loop at first.
         ///
-        /// From here until ``stop()``, signals, posts and wake-ups note their time and their thread, everywhere in the
-        /// process.
+        /// Until ``stop()``, signals, posts and wake-ups in the whole process record their time and their thread.
         ///
-        /// - Parameter capacity: How many events are kept for each loop, rounded up to a power of two. An event takes
-        ///   64 bytes, and memory is taken as it is used. A turn with one callout is about ten events.
+        /// - Parameter capacity: The number of events that are kept for each loop, rounded up to a power of two. An
+        ///   event takes 64 bytes; memory is allocated as it is used. A turn with one callout is about ten events.
         ///
         /// - Precondition: `capacity` is positive, and at most 67,108,864 (2²⁶).
         public init(capacity: Int = 65_536) {
@@ -72,24 +73,24 @@ extension RunLoop {
 
         deinit { stop() }
 
-        /// Records a loop from here on.
+        /// Records a loop from now on.
         ///
-        /// Returns whether the loop is recorded: not after ``stop()``, not beyond 256 loops, not while a
-        /// `TraceRecorder` has the loop. Several recordings may record the same loop.
+        /// Returns whether the loop is recorded. It is not recorded after ``stop()``, if 256 loops are recorded
+        /// already, or while a `TraceRecorder` traces it. Several recordings may record the same loop.
         ///
         /// - Precondition: called on the loop's own thread.
         @discardableResult
         public func add(_ loop: RunLoop) -> Bool { subscription.add(loop) }
 
-        /// Records every loop that is made from here on.
+        /// Records every loop that is made from now on.
         public func addNewLoops() { subscription.addNewLoops() }
 
-        /// Records the loops of another subscription, also its future loops.
+        /// Records all present and future loops of another subscription.
         func follow<Other>(_ other: Subscription<Other>) { subscription.follow(other) }
 
-        /// Ends the recording; the recorded events stay.
+        /// Ends the recording; the recorded events are kept.
         ///
-        /// A second call does nothing. The recording ends by itself with its life.
+        /// A second call does nothing. A recording that is released ends by itself.
         public func stop() {
             for recorder in subscription.stop() { recorder.stop() }
         }
@@ -150,6 +151,7 @@ private final class ProcessRecording: @unchecked Sendable {
 @_cdecl("run_loops_start_trace")
 func startTrace(_ file: UnsafePointer<CChar>) { ProcessRecording.shared.start(String(cString: file)) }
 
-/// Called by CTraceStart when a signal or a time that is over ends the program; returns when the trace is written.
+/// Called by CTraceStart when a signal or the end of the recording time ends the program; returns when the trace is
+/// written.
 @_cdecl("run_loops_write_trace")
 func writeTrace() { ProcessRecording.shared.end() }

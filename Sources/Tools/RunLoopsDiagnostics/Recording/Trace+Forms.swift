@@ -6,14 +6,17 @@ public import RunLoops
 extension RunLoop.Trace {
     /// The trace as JSON that Chrome's tracing page and Perfetto open.
     ///
-    /// Threads are tracks; runs, turns, sleeps and callouts are slices that nest; each wake-up is a flow from its
-    /// waker. What was still under way when the trace was taken ends with the trace.
+    /// Threads are tracks; runs, turns, sleeps and callouts are nested slices; each wake-up is a flow from the thread
+    /// that requested it. A slice that had not ended when the trace was taken ends with the trace.
+    ///
     /// - Complexity: O(n) in the events.
     public func chromeJSON() -> String { ChromeTrace.text(self) }
 
-    /// The same in no more bytes than `limit`: of a trace that would be longer, the oldest events count as lost.
+    /// Returns the trace as JSON of at most `limit` bytes, without the oldest events if the trace is longer; `nil` if
+    /// even a few events are too long.
     ///
-    /// Of a hundred bytes each, as many events as are begun with fill half of an inspector's longest answer.
+    /// The first attempt has so many events that they fill about half of an inspector's longest answer, at about a
+    /// hundred bytes each.
     func chromeJSON(atMost limit: Int) -> String? {
         var most = max(1, limit / 256 / max(1, loops.count))
         var trace = self
@@ -31,18 +34,18 @@ extension RunLoop.Trace {
         return nil
     }
 
-    /// The trace as a page for any browser, which needs nothing else.
+    /// The trace as one self-contained HTML page for any browser.
     ///
     /// - Complexity: O(n) in the events.
     public func page() -> String { TracePage.text(program: program, json: chromeJSON()) }
 
-    /// Writes the page, if the file's name ends in `.html`, otherwise the JSON.
+    /// Writes the trace to a file: as an HTML page if the file's name ends in `.html`, otherwise as JSON.
     ///
-    /// A regular file that is there is replaced when the new file is whole. A symbolic link to a regular file is
+    /// An existing regular file is replaced when the new file is complete. A symbolic link to a regular file is
     /// replaced itself.
     ///
-    /// - Parameter file: Its path.
-    /// - Throws: what the system refused; `EEXIST` or `EISDIR` where something other than a regular file is there.
+    /// - Parameter file: The path of the file.
+    /// - Throws: The error of the system; `EEXIST` or `EISDIR` if something other than a regular file has the name.
     public func write(to file: String) throws(RunLoop.SystemCallError) {
         try FileReplacement.write(file.hasSuffix(".html") ? page() : chromeJSON(), to: file)
     }

@@ -4,7 +4,7 @@
 public import RunLoops
 
 extension RunLoop {
-    /// A recording: the last events of each loop.
+    /// A recording of loops: the most recent events of each loop.
     ///
     /// Thread safety: a value; any thread.
     public struct Trace: Sendable {
@@ -14,17 +14,17 @@ extension RunLoop {
             public var thread: Int32
             /// The thread's name, as the kernel knows it.
             public var name: String
-            /// Whether it is the main loop.
+            /// Whether the loop is the main loop.
             public var isMain: Bool
-            /// Oldest first.
+            /// The events, oldest first.
             public var events: [Trace.Event]
-            /// How many older events were overwritten.
+            /// The number of older events that were overwritten.
             public var lost: Int
-            /// Since when the loop has been asleep, if it was asleep at the trace's end; in nanoseconds of the monotonic
-            /// clock.
+            /// When the loop fell asleep, in nanoseconds of the monotonic clock; `nil` if it was awake at the trace's
+            /// end.
             public var asleepSince: Int64?
-            /// The modes that the loop was run in, in the order of their first runs; also the modes whose events are
-            /// lost.
+            /// The modes in which the loop was run, in the order of their first runs, including modes whose events were
+            /// overwritten.
             var modesRun: [RunLoop.Mode] = []
             /// The items of each mode at several instants, oldest first.
             var pages: [ItemPage] = []
@@ -36,17 +36,18 @@ extension RunLoop {
         public var program: String
         /// The loops, in the order in which they were added or made.
         public var loops: [Loop]
-        /// The number of loops beyond the number that one recording keeps.
+        /// The number of loops that were not recorded because the recording had its maximum number of loops.
         public var loopsNotRecorded: Int
         /// When the trace was taken, or the recording was stopped, in nanoseconds of the loops' monotonic clock.
         public var end: Int64 = 0
-        /// For how many nanoseconds a timer of Foundation's main loop has been due at the end, if nobody ran that loop.
+        /// How long a timer of Foundation's main loop had been overdue at the end, in nanoseconds; `nil` if none was
+        /// overdue or a thread ran that loop.
         var foundationTimerOverdue: Int64?
     }
 }
 
 extension RunLoop.Trace {
-    /// One thing that a loop did, and when the loop did it.
+    /// Something that a loop did, with its time.
     ///
     /// Thread safety: a value; any thread.
     public struct Event: Sendable, Equatable {
@@ -54,15 +55,15 @@ extension RunLoop.Trace {
         public enum Kind: Sendable, Equatable {
             /// A run began in the mode.
             case runBegan(RunLoop.Mode)
-            /// A point of the run was passed, whether anybody observes it or not.
+            /// The run passed this point, with or without an observer for it.
             case passed(RunLoop.Activities)
-            /// A callout began; its kind and its label.
+            /// A callout of this kind began; the text is its label.
             case calloutBegan(Callee, String)
-            /// Since when the callout that has just begun was wanted.
+            /// The callout that has just begun had been wanted for some time.
             case wanted(Wait)
             /// The innermost callout returned.
             case calloutEnded
-            /// The thread was awake again.
+            /// The thread woke up.
             case woke(Waking)
             /// The innermost run ended.
             case runEnded(RunLoop.RunResult)
@@ -82,7 +83,7 @@ extension RunLoop.Trace {
             case timer
             /// The work of libdispatch's main queue was done.
             case mainQueue
-            /// A job of an executor ran, inside the callout of the source that the executor is.
+            /// A job of an executor ran, inside the callout of the executor's source.
             case job
 
             /// The name, in lower-case words.
@@ -99,14 +100,14 @@ extension RunLoop.Trace {
             }
         }
 
-        /// Since when a callout was wanted.
+        /// The time since which a callout was wanted, with its origin.
         public struct Wait: Sendable, Equatable {
-            /// When a timer was due, a source was signalled, a block was posted, or a descriptor was found ready, in
-            /// nanoseconds of the monotonic clock.
+            /// When the timer was due, the source was signalled, the block was posted, or the descriptor was found
+            /// ready, in nanoseconds of the monotonic clock.
             ///
-            /// A descriptor may have been ready before: the kernel does not say since when it was ready.
+            /// A descriptor may have been ready earlier: the kernel does not say when it became ready.
             public var since: Int64
-            /// The thread that signalled or posted; 0 where there is none, or where it is not known.
+            /// The thread that signalled the source or posted the block; 0 for other callouts, or if it is not known.
             public var thread: Int32
             /// The timer's tolerance in nanoseconds: how much later than its date it may fire; 0 for other callouts.
             public var tolerance: Int64
@@ -118,7 +119,7 @@ extension RunLoop.Trace {
         public struct Waking: Sendable, Equatable {
             /// The causes that can end a sleep.
             public enum Cause: UInt8, Sendable, CaseIterable, CustomStringConvertible {
-                /// `wakeUp()` or `stop()`, also the wake-up of a block.
+                /// `wakeUp()` or `stop()` was called, or a block was posted with a wake-up.
                 case wakeUp
                 /// A timer was due.
                 case timer
@@ -126,7 +127,7 @@ extension RunLoop.Trace {
                 case descriptor
                 /// libdispatch's main queue had work.
                 case mainQueue
-                /// The run's time was over.
+                /// The time limit of the run was over.
                 case limit
 
                 /// The name, in lower-case words.
@@ -153,7 +154,7 @@ extension RunLoop.Trace {
 
         /// When the event happened, in nanoseconds of the loop's monotonic clock.
         public var time: Int64
-        /// How many runs the event is inside of.
+        /// The number of runs that contain the event.
         public var depth: Int
         /// The kind of an event.
         public var kind: Kind
@@ -161,7 +162,7 @@ extension RunLoop.Trace {
 }
 
 extension RunLoop.Trace.Event.Callee {
-    /// The kind as the loop itself names it.
+    /// Converts the kind from the loop's own type.
     init(_ callee: LoopEvent.Callee) {
         switch callee {
         case .observer: self = .observer
@@ -176,7 +177,7 @@ extension RunLoop.Trace.Event.Callee {
 }
 
 extension RunLoop.Trace.Event {
-    /// Kinds by number, as they are in a ring.
+    /// The kinds of events by the number that a ring stores.
     enum Code: UInt8 {
         case runBegan = 1
         case passed, calloutBegan, wanted, calloutEnded, woke, runEnded
@@ -186,7 +187,7 @@ extension RunLoop.Trace.Event {
         UInt64(code.rawValue) | UInt64(detail) << 8 | UInt64(depth) << 16 | UInt64(UInt32(bitPattern: thread)) << 32
     }
 
-    /// An event as it was in a ring; `nil` for numbers that stand for nothing.
+    /// Makes an event from the words in a ring; `nil` if the numbers are not valid.
     init?(_ raw: RawEvent) {
         let detail = UInt8(truncatingIfNeeded: raw.head >> 8)
         let thread = Int32(truncatingIfNeeded: raw.head >> 32)

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension TracePage {
-    /// What lies below the timeline: buttons, so that the keyboard reaches them, each with its number.
+    /// The script for the charts below the timeline.
+    ///
+    /// They are made of buttons, so that they can be reached with the keyboard, and each shows its number.
     static let chartScript = #"""
         const get = id => document.getElementById(id);
         const element = (name, attributes = {}, ...inside) => {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension TracePage {
-    /// From events to slices: the same in the page as in `Trace.Report`.
+    /// The script that makes slices from events, in the same way as `Trace.Report` does.
     static let readingScript = #"""
         "use strict";
         const trace = JSON.parse(document.getElementById("trace").textContent);
@@ -59,7 +59,7 @@ extension TracePage {
         };
         """#
 
-    /// The timeline: a canvas that zooms and pans.
+    /// The script for the timeline: a canvas that zooms and pans.
     static let timelineScript = #"""
         const canvas = document.getElementById("timeline"), detail = document.getElementById("detail");
         const rowHeight = 19, gap = 26, axis = 24;

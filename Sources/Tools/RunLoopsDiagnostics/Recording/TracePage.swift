@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// A trace as a page that needs nothing else: the events of ``ChromeTrace`` and a script that draws them.
+/// A trace as a self-contained HTML page: the events of ``ChromeTrace`` and a script that draws them.
 package enum TracePage {
-    /// - Parameter json: What ``ChromeTrace`` has written.
+    /// - Parameter json: The JSON that ``ChromeTrace`` has written.
     package static func text(program: String, json: String) -> String {
         let title = program.map { $0 == "<" ? "&lt;" : $0 == "&" ? "&amp;" : String($0) }.joined()
         return """

@@ -4,32 +4,34 @@
 internal import RunLoops
 internal import Synchronization
 
-/// The time spent in callouts, by kind and label: a table of fixed size, which keeps the most expensive.
+/// The time spent in callouts, by kind and label: a table of fixed size that keeps the most expensive callouts.
 ///
-/// When the table is full, a new callout takes the place of the entry with the least weight, and begins with that weight
-/// (the summary *space-saving* of Metwally, Agrawal and El Abbadi, 2005). A kind and label that takes more than a 256th
-/// of the time is therefore always in the table, however many others there are. What an entry says is what was counted
-/// since it came; what left with the others is counted as not assigned.
+/// When the table is full, a new callout replaces the entry with the least weight, and begins with that weight (the
+/// summary *space-saving* of Metwally, Agrawal and El Abbadi, 2005). A kind and label that takes more than a 256th of
+/// the time is therefore always in the table, however many others there are. An entry contains the counts since it was
+/// added; the counts of entries that were replaced count as not assigned.
 // Unchecked: what is not shared words belongs to the loop's thread.
 final class CalloutTable: LabelHolder, @unchecked Sendable {
     static let mostEntries = 256
-    /// Four times as many places as entries, so that looking ends soon.
+    /// Masks a hash to an index; there are four times as many indices as entries, so that searches are short.
     private static let mask = mostEntries * 4 - 1
 
-    /// The words of an entry: the first is the version of the next three; the others are counted by themselves.
+    /// The words of an entry: the first is the version of the next three; each of the others is read by itself.
     private enum Field: Int {
         case version
         /// The kind plus one; 0 for an entry that is not used.
         case kind
         case label, line, count, total, longest
-        /// Nanoseconds, and one for each callout, so that callouts that take no time have weights too.
+        /// The total nanoseconds plus one for each callout, so that callouts that take no time have weight too.
         case weight
-        /// The round that `recent` belongs to; `previous` is of the round before it.
+        /// The number of the round whose longest callout is in `recent`; `previous` is the longest callout of the round
+        /// before.
         case round
         case recent, previous
     }
     private static let wordsAnEntry = 11
-    /// Behind the entries: how many are used, the callouts that left and their time, the present round.
+    /// The positions of the words after the entries: the number of used entries, the count and time of callouts in
+    /// replaced entries, and the number of the present round.
     private static let used = mostEntries * wordsAnEntry
     private static let left = used + 1
     private static let leftTime = used + 2
@@ -39,7 +41,7 @@ final class CalloutTable: LabelHolder, @unchecked Sendable {
     private let words = SharedWords(count: round + 1)
 
     // The loop's thread.
-    /// An entry's number plus one, where its kind and label belong; 0 where there is none.
+    /// A hash table: each element is the number of an entry plus one, at the index of its kind and label; 0 is empty.
     @exclusivity(unchecked) private var places: [UInt16] = Array(repeating: 0, count: mask + 1)
 
     init(labels: LabelKeeper = LabelKeeper()) {
@@ -103,7 +105,8 @@ final class CalloutTable: LabelHolder, @unchecked Sendable {
         return entry
     }
 
-    /// Those behind it move up, where they may, so that none is behind a gap.
+    /// Removes an entry from the hash table, and moves later entries up, so that no gap separates an entry from its
+    /// hash index.
     private func forgetPlace(of entry: Int) {
         var gap = home(of: entry)
         while Int(places[gap]) != entry + 1 { gap = (gap + 1) & Self.mask }
@@ -132,9 +135,10 @@ final class CalloutTable: LabelHolder, @unchecked Sendable {
 
     // MARK: Any thread
 
-    /// Fills in what is known of single callouts now.
+    /// Adds the present figures of single callouts to `statistics`.
     ///
-    /// - Parameter endsRound: Whether the longest callouts from here on are another report's; one thread at a time.
+    /// - Parameter endsRound: Whether the search for the longest recent callouts begins anew for the next report; one
+    ///   thread at a time.
     func read(into statistics: inout RunLoop.Statistics, endsRound: Bool = false) {
         let round = words[Self.round]
         // Before the look, so that a callout that ends meanwhile is in this round or in the next one.
@@ -158,7 +162,9 @@ final class CalloutTable: LabelHolder, @unchecked Sendable {
         }
     }
 
-    /// With the labels' lock held: a label that leaves the table meanwhile stays.
+    /// Reads an entry.
+    ///
+    /// Called with the labels' lock held, so that a label that leaves the table meanwhile is not released.
     private func read(_ entry: Int, _ round: UInt64) -> RunLoop.Statistics.Callouts? {
         while true {
             let found = words.read(version: entry * Self.wordsAnEntry) {

@@ -4,16 +4,16 @@
 public import RunLoops
 
 extension RunLoop {
-    /// A histogram of durations from a nanosecond to five hours, with lengths that are accurate to an eighth.
+    /// A histogram of durations from one nanosecond to five hours, each accurate to an eighth.
     ///
     /// Each power of two is divided into eight steps of equal width, so that a percentile is at most 12.5 % too high,
     /// whatever its size. Durations below 16 ns are exact.
     ///
     /// Thread safety: a value; any thread.
     public struct DurationHistogram: Sendable, Equatable {
-        /// Steps a power of two, as a power of two.
+        /// The number of steps in each power of two, as an exponent of two.
         private static let stepBits = 3
-        /// Up to 2^44 ns, which is five hours; a longer duration counts as five hours.
+        /// The exponent of the longest duration, 2^44 ns or five hours; a longer duration counts in the last step.
         private static let highestPower = 44
         static let stepCount = (highestPower - stepBits + 1) << stepBits
 
@@ -21,34 +21,36 @@ extension RunLoop {
         var counts: [UInt64] = Array(repeating: 0, count: stepCount)
         /// The sum of all durations, in nanoseconds.
         public internal(set) var sum: Int64 = 0
-        /// The longest duration, in nanoseconds, exactly; 0 if there is none.
+        /// The longest duration, in nanoseconds; 0 without durations.
         ///
-        /// In a difference it is at most an eighth too high, unless it is the longest of all time.
+        /// The value is exact, except in a result of ``since(_:)``: there it may be up to an eighth too high.
         public internal(set) var longest: Int64 = 0
 
         /// Makes a histogram without a duration.
         public init() {}
 
-        /// How many durations there were.
+        /// The number of durations.
         ///
         /// - Complexity: O(1): the number of steps is fixed.
         public var count: UInt64 { counts.reduce(0, &+) }
 
-        /// The mean in nanoseconds; 0 if there is none.
+        /// The mean duration in nanoseconds; 0 without durations.
         public var mean: Int64 {
             let count = Int64(clamping: count)
             return count == 0 ? 0 : sum / count
         }
 
-        /// Counts a duration; a negative duration counts as no time at all.
+        /// Counts a duration; a negative duration counts as 0.
         public mutating func add(nanoseconds: Int64) {
             counts[Self.step(nanoseconds)] += 1
             sum &+= max(nanoseconds, 0)
             longest = max(longest, nanoseconds)
         }
 
-        /// A length in nanoseconds that the given share of all durations does not exceed, such as 0.99 of them; 0 if
-        /// there is none.
+        /// Returns a duration in nanoseconds that the given share of all durations does not exceed: a share of 0.99
+        /// gives the 99th percentile.
+        ///
+        /// Returns 0 without durations.
         ///
         /// The value is the upper end of a step, but never more than the longest duration.
         ///
@@ -80,7 +82,7 @@ extension RunLoop {
             return difference
         }
 
-        /// The step that a duration belongs to.
+        /// Returns the index of the step that contains a duration.
         @inline(__always)
         static func step(_ nanoseconds: Int64) -> Int {
             let value = UInt64(clamping: nanoseconds)
@@ -91,7 +93,7 @@ extension RunLoop {
             return (power - stepBits + 1) << stepBits + Int(value >> UInt64(power - stepBits)) & (1 << stepBits - 1)
         }
 
-        /// The longest duration in a step.
+        /// Returns the longest duration that a step contains, in nanoseconds.
         static func upperEnd(_ step: Int) -> Int64 {
             if step < 1 << (stepBits + 1) { return Int64(step) }
             let power = step >> stepBits + stepBits - 1

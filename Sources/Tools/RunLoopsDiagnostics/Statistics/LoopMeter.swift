@@ -3,10 +3,10 @@
 
 internal import RunLoops
 
-/// Counts what one loop does: its thread adds, any thread reads.
+/// Counts the activity of one loop: the loop's thread adds to the counts, any thread reads them.
 ///
-/// Turns, callouts and times are the loop's state; the meter adds how they are spread. No reader holds the loop up, so a
-/// reading in the middle of a turn may have counted one thing of it and not yet another.
+/// The loop's state has the counts of turns and callouts and the times; the meter adds their distributions. A reader
+/// never delays the loop, so that a reading in the middle of a turn may contain a part of the turn.
 // Unchecked: what is not shared words belongs to the loop's thread, or never changes.
 final class LoopMeter: LoopSubscriber, @unchecked Sendable {
     private let state: LoopState
@@ -18,7 +18,7 @@ final class LoopMeter: LoopSubscriber, @unchecked Sendable {
     private let table: CalloutTable
 
     // The loop's thread.
-    /// Since when the loop is awake; `min` outside a run, and before the first event of a run.
+    /// When the loop woke up or its run began; `min` outside a run, and before the first event of a run.
     @exclusivity(unchecked) private var awakeSince = Int64.min
 
     init(_ state: LoopState) {
@@ -57,9 +57,10 @@ final class LoopMeter: LoopSubscriber, @unchecked Sendable {
 
     // MARK: Any thread
 
-    /// The counts so far, with the sleep or the stretch awake that goes on, and whether the loop sleeps.
+    /// Returns the counts so far, including the present sleep or stretch awake, and whether the loop sleeps.
     ///
-    /// - Parameter endsRound: Whether the longest callouts from here on are another report's; one thread at a time.
+    /// - Parameter endsRound: Whether the search for the longest recent callouts begins anew for the next report; one
+    ///   thread at a time.
     func read(endsRound: Bool = false) -> (statistics: RunLoop.Statistics, isAsleep: Bool) {
         let (now, isAsleep) = state.done
         var statistics = now.since(before)
@@ -74,7 +75,7 @@ final class LoopMeter: LoopSubscriber, @unchecked Sendable {
 }
 
 extension LoopState {
-    /// The counts since the loop's state is kept, and whether the loop sleeps.
+    /// The counts since the loop's state was first recorded, and whether the loop sleeps.
     fileprivate var done: (statistics: RunLoop.Statistics, isAsleep: Bool) {
         let seen = snapshot()
         let goesOn = max(0, now - seen.since)

@@ -4,10 +4,10 @@
 public import RunLoops
 
 extension RunLoop {
-    /// Counts what loops do, for metrics and for programs that look at themselves.
+    /// Counts the activity of loops, for metrics and for programs that observe themselves.
     ///
-    /// A loop counts on its own thread. Counting adds no timer, and no wake-up to a loop that sleeps. Any thread can
-    /// ask for the counts at any time, also while a callout hangs:
+    /// A loop counts on its own thread. Counting needs no timer, and wakes no sleeping loop. Any thread can read the
+    /// counts at any time, also while a callout hangs:
     ///
     /// ```swift
     /// let metering = RunLoop.Metering()
@@ -17,31 +17,31 @@ extension RunLoop {
     /// ```
     ///
     /// For regular reports, give a reporter and an interval. A loop's reporter is called when the loop is about to
-    /// sleep, at most once an interval. A loop that sleeps for an hour reports nothing in that hour; ``report()`` asks
-    /// it.
+    /// sleep, at most once an interval. A loop that sleeps for an hour reports nothing in that hour, unless
+    /// ``report()`` is called.
     ///
     /// Thread safety: all members may be used by any thread, except where they say otherwise.
     public final class Metering: Sendable {
-        /// Makes the reporter of one loop, when that loop is added.
+        /// Makes the reporter of one loop; called when the loop is added.
         public typealias ReporterMaker = @Sendable (Identity) -> @Sendable (Report) -> Void
 
         private let subscription: Subscription<MeteredLoop>
 
-        /// Counts and reports nothing by itself: ask for ``readings()``.
+        /// Makes a metering that counts and never reports: call ``readings()`` for the counts.
         public init() {
             subscription = Subscription { MeteredLoop($0, $1, every: .max, nil) }
         }
 
-        /// Counts and reports.
+        /// Makes a metering that counts and reports.
         ///
         /// - Parameters:
-        ///   - interval: The least time between two reports of one loop; `nil` for only the reports that ``report()``
-        ///     asks for.
-        ///   - reporter: Called once for each loop; what it returns is called with each of the loop's reports. The
-        ///     callers are the loop's thread, when the loop is about to sleep or its outermost run has ended, if the
-        ///     interval has passed; the thread that calls ``report()`` or ``stop()``; and a last time, after the end of
-        ///     the loop's thread, the thread that adds or reports next. No lock is held meanwhile. The loop waits until
-        ///     the call returns.
+        ///   - interval: The shortest time between two reports of one loop; `nil` to report only when ``report()`` is
+        ///     called.
+        ///   - reporter: Called once for each loop; the closure that it returns is called with each report of that
+        ///     loop. The loop's thread calls it when the interval has passed and the loop is about to sleep or its
+        ///     outermost run has ended. A thread that calls ``report()`` or ``stop()`` calls it too. After the end of
+        ///     the loop's thread, the thread that adds or reports next calls it a last time. No lock is held meanwhile.
+        ///     The loop waits until the call returns.
         ///
         /// - Precondition: the interval is positive.
         public init(every interval: Duration?, reporter: @escaping ReporterMaker) {
@@ -55,10 +55,10 @@ extension RunLoop {
 
         deinit { stop() }
 
-        /// Counts what a loop does from here on.
+        /// Counts the activity of a loop from now on.
         ///
-        /// Returns whether the loop is counted: not after ``stop()``, not while a `TraceRecorder` has the loop. Adding
-        /// a loop twice is the same as adding it once.
+        /// Returns whether the loop is counted. It is not counted after ``stop()``, or while a `TraceRecorder` traces
+        /// it. Adding a loop twice is the same as adding it once.
         ///
         /// - Precondition: called on the loop's own thread.
         @discardableResult
@@ -67,7 +67,7 @@ extension RunLoop {
         /// Adds every loop that is made from now on.
         public func addNewLoops() { subscription.addNewLoops() }
 
-        /// The counts so far of each loop whose thread has not ended.
+        /// Returns the counts so far of each loop whose thread has not ended.
         ///
         /// - Complexity: O(n) in the loops; for each loop some hundred words are copied.
         public func readings() -> [Report] {
@@ -76,14 +76,14 @@ extension RunLoop {
 
         /// Calls every loop's reporter, on the calling thread.
         ///
-        /// For an endpoint that is asked for metrics.
+        /// Call this when an endpoint is asked for metrics.
         public func report() {
             for member in subscription.present { member.subscriber.report() }
         }
 
         /// Ends the counting, with a last report of each loop.
         ///
-        /// A second call does nothing. The counting ends by itself with the metering's life.
+        /// A second call does nothing. A metering that is released ends by itself.
         public func stop() {
             for loop in subscription.stop() { loop.report() }
         }
@@ -97,25 +97,27 @@ extension RunLoop.Metering {
     public struct Report: Sendable {
         /// The loop.
         public var loop: RunLoop.Identity
-        /// The counts since the loop was added, including the sleep or the time awake that still goes on.
+        /// The counts since the loop was added, including the present sleep or time awake.
         public var statistics: RunLoop.Statistics
         /// The counts since the last report.
         public var change: RunLoop.Statistics
         /// Whether the loop was asleep when the report was made.
         public var isAsleep: Bool
-        /// The number of blocks of other threads and of signalled sources that waited for the loop when the report was made.
+        /// The number of posted blocks of other threads and of signalled sources that waited for the loop when the report
+        /// was made.
         public var pending: Int
     }
 }
 
-/// Counts what one loop does, and reports it when the loop is awake anyway.
+/// Counts the activity of one loop, and reports it when the loop is awake.
 // Unchecked: what is not guarded by the lock belongs to the loop's thread, or never changes.
 final class MeteredLoop: LoopSubscriber, @unchecked Sendable {
     private let identity: RunLoop.Identity
     private let meter: LoopMeter
-    /// Weak: counting does not keep the loops of threads that have ended.
+    /// Weak, so that counting does not keep the loop after its thread has ended.
     private weak let loop: RunLoop?
-    /// Nanoseconds; `max` for only the reports that somebody asks for.
+    /// The shortest time between two reports in nanoseconds; `max` to report only when ``RunLoop/Metering/report()`` is
+    /// called.
     private let interval: Int64
     private let reporter: (@Sendable (RunLoop.Metering.Report) -> Void)?
 
@@ -152,15 +154,15 @@ final class MeteredLoop: LoopSubscriber, @unchecked Sendable {
 
     // MARK: Any thread
 
-    /// Tells the reporter what is new.
+    /// Calls the reporter with the counts and their change since the last report.
     func report() {
         // Without the lock held: the reporter may ask for reports itself.
         reporter?(reading(isReport: true))
     }
 
-    /// The counts so far.
+    /// Returns the counts so far.
     ///
-    /// - Parameter isReport: What is new in the next one is counted from here on.
+    /// - Parameter isReport: Whether the change in the next report is counted from this reading on.
     func reading(isReport: Bool) -> RunLoop.Metering.Report {
         let pending = loop?.pendingCount ?? 0
         return reported.withLock { reported in

@@ -4,7 +4,7 @@
 public import RunLoops
 
 extension RunLoop {
-    /// How much one loop has done, and how long it took.
+    /// The counts of one loop's activity, and the times that it took.
     ///
     /// Thread safety: a value; any thread.
     public struct Statistics: Sendable, Equatable {
@@ -12,53 +12,54 @@ extension RunLoop {
         public struct Callouts: Sendable, Equatable {
             /// The kind.
             public var callee: Trace.Event.Callee
-            /// The item's label, or the place where the item was made.
+            /// The item's label, or the place where the item was made if it has no label.
             public var label: String
-            /// How often the item was called.
+            /// The number of callouts.
             public var count: UInt64
-            /// Nanoseconds spent in the callouts, without sleeps in runs inside them.
+            /// The total time of the callouts in nanoseconds, without sleeps in runs inside them.
             public var total: Int64
-            /// The longest callout in nanoseconds, counted in the same way.
+            /// The longest callout in nanoseconds, without sleeps in runs inside it.
             public var longest: Int64
-            /// The longest callout in nanoseconds since the report before; 0 if there was none.
+            /// The longest callout since the previous report in nanoseconds, without sleeps in runs inside it; 0 if there was
+            /// none.
             ///
-            /// A report is one of ``RunLoop/Metering/report()`` and of the reports at intervals. ``RunLoop/Metering/readings()``
-            /// is none.
+            /// Reports are made by ``RunLoop/Metering/report()`` and at intervals. A call of ``RunLoop/Metering/readings()`` is
+            /// not a report.
             public var longestLately: Int64 = 0
         }
 
-        /// How many turns were begun.
+        /// The number of turns that have begun.
         public var turns: UInt64 = 0
-        /// How many sleeps were ended, by the cause that ended them.
+        /// The number of sleeps that have ended, by cause.
         public var wakings: [Trace.Event.Waking.Cause: UInt64] = [:]
-        /// How many callouts were begun, by kind.
+        /// The number of callouts that have begun, by kind.
         public var callouts: [Trace.Event.Callee: UInt64] = [:]
-        /// Nanoseconds asleep, the sleep that goes on included.
+        /// The time asleep in nanoseconds, including the present sleep.
         public var asleep: Int64 = 0
-        /// Nanoseconds awake in runs, the stretch that goes on included.
+        /// The time awake in runs in nanoseconds, including the present stretch awake.
         public var busy: Int64 = 0
-        /// How long the loop was awake, from a sleep's end or the outermost run's beginning to the next sleep or the
-        /// run's end.
+        /// The durations of stretches awake: each begins with the end of a sleep or the beginning of the outermost run,
+        /// and ends with the next sleep or the end of the run.
         public var stretches = DurationHistogram()
-        /// How much later timers fired than their dates and tolerances allow.
+        /// The delays of timers beyond their dates and tolerances.
         public var lateness = DurationHistogram()
-        /// How long callouts of other kinds had waited, by kind: sources since they were signalled, blocks since they
-        /// were posted, descriptors since the look that found them, jobs since they were queued.
+        /// The waits of callouts other than timers, by kind: sources since they were signalled, blocks since they were
+        /// posted, descriptors since they were found ready, jobs since they were queued.
         public var latency: [Trace.Event.Callee: DurationHistogram] = [:]
-        /// The callouts that took the most time in all, at most 256 of them, the dearest first.
+        /// The callouts that took the most time in total, at most 256 entries, the most expensive first.
         ///
         /// A kind and label that takes more than a 256th of the time of all callouts is always here, however many labels
-        /// there are. An entry that had to leave, and has come back, counts from its return.
+        /// there are. An entry that was removed and is added again counts from its second addition.
         public var dearest: [Callouts] = []
-        /// How many callouts are not among the dearest, because there were too many different callouts.
+        /// The number of callouts that are not counted in ``dearest``, because there were too many different callouts.
         public var notAssigned: UInt64 = 0
-        /// Nanoseconds spent in the callouts that ``notAssigned`` counts.
+        /// The total time in nanoseconds of the callouts that ``notAssigned`` counts.
         public var timeNotAssigned: Int64 = 0
 
-        /// Nothing done.
+        /// Makes statistics in which all counts are 0.
         public init() {}
 
-        /// The share of the time in runs that the loop was awake, from 0 to 1; 0 if there was none.
+        /// The share of the time in runs for which the loop was awake, from 0 to 1; 0 if no run has taken time.
         public var busyShare: Double {
             let time = busy + asleep
             return time == 0 ? 0 : Double(busy) / Double(time)
@@ -66,7 +67,7 @@ extension RunLoop {
 
         /// Returns the counts since `earlier`, an earlier state of the same loop's statistics.
         ///
-        /// The longest callouts of ``dearest`` are not subtracted: they are the longest of all time.
+        /// The longest callouts in ``dearest`` are not subtracted: they are those since the loop was added.
         public func since(_ earlier: Statistics) -> Statistics {
             let before = Dictionary(earlier.dearest.map { ("\($0.callee) \($0.label)", $0) }) { $1 }
             var difference = self
@@ -107,7 +108,7 @@ extension RunLoop.Statistics: JSONRecord {
         ]
     }
 
-    /// Sixty-four are sent: what is looked for is among the dearest.
+    /// The callouts that are written to JSON: the 64 most expensive.
     private var sent: [Callouts] {
         get { Array(dearest.prefix(64)) }
         set { dearest = newValue }
@@ -126,7 +127,8 @@ extension RunLoop.Statistics.Callouts: JSONRecord {
 }
 
 extension RunLoop.DurationHistogram: JSONConvertible {
-    /// Pairs of a step's number and its count for us to read, and what a step's number hides for anybody else.
+    /// The histogram as JSON: pairs of a step's index and its count for this library to read, and the usual figures for
+    /// other readers.
     var asJSON: JSON? {
         let steps = counts.enumerated().filter { $0.element > 0 }
         return [

@@ -4,10 +4,10 @@
 public import RunLoops
 
 extension RunLoop {
-    /// Reports single callouts that took too long, and runs that have ended.
+    /// Reports each callout that took too long, and the ends of runs.
     ///
-    /// For logs. The loop's thread reports an event right after it has happened. A callout that does not return is not
-    /// reported.
+    /// The reports are meant for logs. The loop's thread reports an event right after it has happened. A callout that
+    /// never returns is not reported.
     ///
     /// ```swift
     /// let watch = RunLoop.Watch(limits: [.timer: .milliseconds(5), .block: .milliseconds(50)]) { event in … }
@@ -21,14 +21,15 @@ extension RunLoop {
 
         private let subscription: Subscription<WatchedCallouts>
 
-        /// Watches no loop at first.
+        /// Makes a watch, of no loop at first.
         ///
         /// - Parameters:
-        ///   - limits: How long callouts of each kind may take; callouts of kinds that are not named may take any time.
-        ///   - pause: For how long slow callouts of one kind and label are only counted after one was reported.
+        ///   - limits: The longest time that callouts of each kind may take; kinds without a limit are not reported.
+        ///   - pause: The time after a report in which slow callouts of the same kind and label are counted, but not
+        ///     reported.
         ///   - watchesRuns: Whether the ends of runs are reported.
-        ///   - handler: Called by the loop's thread, with no lock held. The loop waits until it returns. That time
-        ///     counts for a callout that the event was inside of.
+        ///   - handler: Called by the loop's thread, with no lock held. The loop waits until the handler returns. This
+        ///     time counts for a callout in which the event happened.
         public init(
             limits: [Trace.Event.Callee: Duration], pause: Duration = .zero, watchesRuns: Bool = true,
             handler: @escaping Handler
@@ -42,22 +43,22 @@ extension RunLoop {
 
         deinit { stop() }
 
-        /// Watches a loop from here on.
+        /// Watches a loop from now on.
         ///
-        /// Returns whether the loop is watched: not after ``stop()``, not while a `TraceRecorder` has the loop. Adding
-        /// a loop twice is the same as adding it once.
+        /// Returns whether the loop is watched. It is not watched after ``stop()``, or while a `TraceRecorder` traces
+        /// it. Adding a loop twice is the same as adding it once.
         ///
         /// - Precondition: called on the loop's own thread.
         @discardableResult
         public func add(_ loop: RunLoop) -> Bool { subscription.add(loop) }
 
-        /// Watches every loop that is made from here on.
+        /// Watches every loop that is made from now on.
         public func addNewLoops() { subscription.addNewLoops() }
 
         /// Ends the watch.
         ///
-        /// A second call does nothing. The watch ends by itself with its life. An event on another thread may still be
-        /// reported while this returns.
+        /// A second call does nothing. A watch that is released ends by itself. An event on another thread may still be
+        /// reported while this call returns.
         public func stop() { _ = subscription.stop() }
     }
 }
@@ -67,13 +68,13 @@ extension RunLoop.Watch {
     ///
     /// Thread safety: a value; any thread.
     public enum Event: Sendable {
-        /// A callout that took longer than its kind may has returned.
+        /// A callout that took longer than the limit of its kind has returned.
         case slowCallout(SlowCallout)
         /// A run has ended.
         case runEnded(EndedRun)
     }
 
-    /// A callout that took longer than its kind may.
+    /// A callout that took longer than the limit of its kind.
     ///
     /// Thread safety: a value; any thread.
     public struct SlowCallout: Sendable, CustomStringConvertible {
@@ -87,16 +88,16 @@ extension RunLoop.Watch {
         public var place: String?
         /// How long the callout took, without the sleeps of runs inside it.
         public var length: Duration
-        /// How long the callout may take.
+        /// The limit of callouts of this kind.
         public var limit: Duration
-        /// How long the callout had been wanted before; `nil` where this is not known.
+        /// How long the callout had been wanted before it began; `nil` if that is not known.
         public var waited: Duration?
-        /// How many runs it was inside of.
+        /// The number of runs that contain the callout.
         public var depth: Int
         /// How many callouts of the same kind and label were left out since the last report of such a callout.
         public var leftOut: Int
 
-        /// One line.
+        /// The callout in one line of text.
         public var description: String {
             let made = place.flatMap { $0 == label ? nil : ", made at \($0)" } ?? ""
             let more = leftOut > 0 ? "; \(leftOut) more since the last" : ""
@@ -116,26 +117,26 @@ extension RunLoop.Watch {
         public var result: RunLoop.RunResult
         /// How long the run took, sleeps included.
         public var length: Duration
-        /// How many runs were in progress, with this run itself.
+        /// The number of runs in progress, including this one.
         public var depth: Int
     }
 }
 
-/// Looks at the length of each callout and run of one loop.
+/// Measures each callout and run of one loop.
 // Unchecked: what changes belongs to the loop's thread.
 final class WatchedCallouts: LoopSubscriber, @unchecked Sendable {
-    /// The reports of one kind and label.
+    /// The last report of one kind and label.
     private struct Told {
         var at: Int64
         var leftOut = 0
     }
 
-    /// More labels than this are forgotten all at once.
+    /// The maximum number of labels with a report; when it is reached, all are forgotten.
     private static let mostLabels = 256
 
     private let identity: RunLoop.Identity
     private let state: LoopState
-    /// In nanoseconds, by kind.
+    /// The limits in nanoseconds, by kind.
     private let limits: [Int64]
     private let pause: Int64
     private let watchesRuns: Bool

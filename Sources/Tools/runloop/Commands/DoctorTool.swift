@@ -82,7 +82,7 @@ struct DoctorTool: ParsableCommand {
         if status != 0 { throw ExitCode(status) }
     }
 
-    /// The process that is meant, unless a file has its number for a name.
+    /// The process that the argument names; `nil` if a file has this name.
     private var process: ProcessArgument? {
         guard let subject, let process = ProcessArgument(argument: subject), access(subject, F_OK) != 0 else {
             return nil

@@ -3,15 +3,15 @@
 
 public import ArgumentParser
 
-/// A duration as it is typed: `3s`, `500ms`, `1.5s`, `2m`.
+/// A duration as typed on the command line: `3s`, `500ms`, `1.5s`, `2m`.
 // Nobody else can see this module, or conform in it.
 // swift-format-ignore: AvoidRetroactiveConformances
 extension Duration: @retroactive ExpressibleByArgument {
     private static let units = ["ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9, "m": 6e10, "h": 3.6e12]
 
-    /// A decimal number and a unit.
+    /// Parses a decimal number and a unit.
     ///
-    /// The result is `nil` for anything else, and for what does not fit in 64 bits of nanoseconds (292 years).
+    /// The result is `nil` for any other text, and for durations that do not fit in 64 bits of nanoseconds (292 years).
     public init?(argument: String) {
         let number = argument.prefix { $0 == "." || "0"..."9" ~= $0 }
         // Double would take a point at either end, too.

@@ -70,7 +70,7 @@ struct PortListening: ParsableCommand {
         if quiet { print("\(received) messages") }
     }
 
-    /// Each line at once, also into a pipe.
+    /// Writes a line at once, even if standard output is a pipe.
     private static func show(_ line: String) {
         print(line)
         fflush(nil)
@@ -82,7 +82,7 @@ struct PortListening: ParsableCommand {
         return line
     }
 
-    /// The text that others send, without the control characters that a terminal would obey.
+    /// Returns a received text without the control characters that a terminal would obey.
     private static func shown(_ text: String) -> String {
         text.unicodeScalars.map { scalar in
             let isControl = scalar.value < 0x20 || 0x7F...0x9F ~= scalar.value

@@ -5,9 +5,9 @@ import ArgumentParser
 import RunLoops
 import RunLoopsDiagnostics
 
-/// A process as the command line names it: by number.
+/// A process, given by its number on the command line.
 struct ProcessArgument: ExpressibleByArgument {
-    /// The processes that can be looked into.
+    /// Completes the numbers of the processes that can be inspected.
     static var defaultCompletionKind: CompletionKind {
         .custom { _, _, _ in InspectorClient.all().map { "\($0.process)" } }
     }
@@ -34,12 +34,13 @@ struct ProcessArgument: ExpressibleByArgument {
         }
     }
 
-    /// How long an answer to a recording may take.
+    /// The longest wait for the answer to a recording request.
     private static let patience = Duration.seconds(10)
 
-    /// Records what the loops of the process do, and returns the trace as JSON.
+    /// Records the activity of the process's loops, and returns the trace as JSON.
     ///
-    /// - Parameter length: How long; five seconds if `nil`. A signal that asks this tool to end ends the recording sooner.
+    /// - Parameter length: The duration of the recording; five seconds if `nil`. A signal that asks this tool to end ends
+    ///   the recording sooner.
     func record(for length: Duration?) throws -> String {
         try ask { client in
             try client.record(within: Self.patience)
@@ -50,17 +51,17 @@ struct ProcessArgument: ExpressibleByArgument {
         }
     }
 
-    /// The end of a command that could not ask a process.
+    /// Returns the error of a command that got no answer from a process.
     static func failure(_ process: Int32, _ reason: InspectorClient.Failure) -> CommandFailure {
         CommandFailure("process \(process): \(state(process, reason))")
     }
 
-    /// Why a process gives no answer.
+    /// Returns a sentence that says why a process gives no answer.
     static func state(_ process: Int32, _ reason: InspectorClient.Failure) -> String {
         if case .silent = reason, isStopped(process) { "stopped" } else { "\(reason)" }
     }
 
-    /// Whether a signal or a debugger has stopped it.
+    /// Whether a signal or a debugger has stopped the process.
     static func isStopped(_ process: Int32) -> Bool {
         guard let text = status(process), let end = text.lastIndex(of: ")") else { return false }
         return ["T", "t"].contains(text[end...].dropFirst(2).first)

@@ -13,7 +13,7 @@ struct PsTool: ParsableCommand {
             RunLoopsDiagnostics, or have called Inspector.start(). Nothing is changed in them.
             """)
 
-    /// How long all of them together may take.
+    /// The longest wait for the answers of all processes together.
     private static let patience = Duration.seconds(1)
 
     typealias Answer = (process: Int32, answer: Result<ProcessReport, CommandFailure>)
@@ -59,7 +59,7 @@ struct PsTool: ParsableCommand {
         }
     }
 
-    /// Columns as wide as what is in them; numbers to the right.
+    /// Formats rows as columns that are as wide as their longest text, with numbers aligned to the right.
     private static func table(_ rows: [[String]]) -> [String] {
         let rows = [["PID", "PROGRAM", "LOOP", "MODE", "DEPTH", "STATE"]] + rows
         let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }

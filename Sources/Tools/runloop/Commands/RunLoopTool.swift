@@ -6,10 +6,10 @@ import LinuxLibC
 import RunLoops
 import RunLoopsEvents
 
-/// The command-line tool: looks into the loops of programs.
+/// The command-line tool `runloop`, which inspects the loops of programs.
 @main
 struct RunLoopTool: ParsableCommand {
-    /// The version of the package; of the next release, until its tag is there.
+    /// The version of the package; between releases, the version of the next one.
     static let version = "0.1.0"
 
     static let configuration = CommandConfiguration(
@@ -26,8 +26,8 @@ struct RunLoopTool: ParsableCommand {
 
     /// Opens the null device for each of the three standard descriptors that is closed.
     ///
-    /// The system gives the lowest free number, so that otherwise somebody's pipe or eventfd would become standard
-    /// output, and be written to.
+    /// Without this, one of the tool's own pipes or eventfds would get the number of a closed standard descriptor, and
+    /// output would be written to it.
     private static func openClosedDescriptors() {
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) == -1 {
             _ = open("/dev/null", O_RDWR)
@@ -36,7 +36,7 @@ struct RunLoopTool: ParsableCommand {
 }
 
 extension RunLoop {
-    /// Calls the body; meanwhile, a signal that asks the program to end stops the main loop instead.
+    /// Calls the body; a signal that asks the program to end only stops the main loop meanwhile.
     @MainActor
     static func stoppedBySignals(_ body: () throws -> Void) throws {
         var sources: [SignalSource] = []

@@ -21,7 +21,7 @@ struct TopTool: ParsableCommand {
             Counting begins with this command in the process and ends with it.
             """)
 
-    /// How long the one answer of `--once` may take.
+    /// The longest wait for the answer of `--once`.
     private static let patience = Duration.seconds(5)
 
     @Option(help: .duration("How often it is asked."))

@@ -4,9 +4,9 @@
 import RunLoops
 import RunLoopsDiagnostics
 
-/// A loop of another process, in words.
+/// Describes a loop of another process in words.
 enum LoopWording {
-    /// `main`, or the thread's name and number.
+    /// Returns `main` for the main loop, otherwise the thread's name and number.
     static func thread(_ loop: LoopReport) -> String {
         if loop.isMain { return "main" }
         return loop.name.isEmpty ? "\(loop.thread)" : "\(visible(loop.name)) \(loop.thread)"
@@ -23,7 +23,7 @@ enum LoopWording {
         }
     }
 
-    /// What it is about, and for how long.
+    /// Returns the loop's present activity or innermost callout, and for how long.
     static func state(_ loop: LoopReport) -> String {
         guard loop.activity != .outside, let callout = loop.callouts.last else { return activity(loop) }
         // A nested run's sleep: what is around it goes on.
@@ -40,12 +40,12 @@ enum LoopWording {
         return "\(word) for \(time(loop.since))"
     }
 
-    /// `timer "clock" for 3.2 s`.
+    /// Returns a callout as `timer clock for 3.2 s`.
     static func describe(_ callout: LoopReport.Callout) -> String {
         "\(callout.kind) \(visible(callout.label)) for \(time(callout.since))"
     }
 
-    /// `timer clock`; the main queue has no other name.
+    /// Returns the kind and label as `timer clock`, or the kind alone if the label is the same, as for the main queue.
     static func name(_ callouts: RunLoop.Statistics.Callouts) -> String {
         let kind = callouts.callee.description
         return callouts.label == kind ? kind : "\(kind) \(visible(callouts.label))"
@@ -53,8 +53,8 @@ enum LoopWording {
 
     static func time(_ nanoseconds: Int64) -> String { Format.short(.nanoseconds(max(0, nanoseconds))) }
 
-    /// What another process has named, without what could move the cursor: scalars other than the plainly narrow are
-    /// written by number.
+    /// Returns a text from another process without characters that could move the cursor: only narrow Latin characters
+    /// are kept, others are written by number.
     static func visible(_ text: String) -> String {
         text.unicodeScalars.map { scalar in
             switch scalar.value {

@@ -4,14 +4,14 @@
 internal import RunLoops
 import RunLoopsDiagnostics
 
-/// A loop in one line, with a column for each figure.
+/// Formats a loop as one line, with a column for each figure.
 struct TopColumns: Sendable {
-    /// The width of a figure.
+    /// The width of a figure in columns.
     static let figure = 10
-    /// A callout that takes longer than people wait without noticing.
+    /// The shortest duration of a callout that people notice, in nanoseconds.
     static let noticeable: Int64 = 250_000_000
 
-    /// Whether what the loops are about wants the room.
+    /// Whether some columns are narrower or left out, to leave room for the loops' states.
     var isNarrow = false
 
     private var loop: Int { isNarrow ? 14 : 20 }
@@ -33,13 +33,13 @@ struct TopColumns: Sendable {
             + "  " + LoopWording.state(loop.report) + nesting
     }
 
-    /// Whether the loop keeps others waiting.
+    /// Whether the loop is busy for so long that others have to wait.
     static func isSlow(_ loop: TopModel.Loop) -> Bool {
         loop.busyShare > 0.5
             || loop.report.activity == .busy && loop.report.callouts.contains { $0.since > noticeable }
     }
 
-    /// For a pipe or a file: a line for each loop.
+    /// Returns a line for each loop, for output to a pipe or a file.
     static func lines(_ model: TopModel) -> [String] {
         model.loops.map { loop in
             let dearest = loop.recent.counts.dearest.first.map {
@@ -49,6 +49,6 @@ struct TopColumns: Sendable {
         }
     }
 
-    /// What stands above these lines.
+    /// The title line above ``lines(_:)``.
     static let linesTitle = TopColumns().title + "; most time in"
 }

@@ -4,10 +4,10 @@
 import LinuxLibC
 import LoopUI
 
-/// The screen of `runloop top`: the loops of a process as a table, and below it the loop that is marked, in full.
+/// The screen of `runloop top`: a table of the loops of a process, and below it all details of the selected loop.
 @MainActor
 final class TopController: ViewController, TableViewDataSource, TableViewDelegate {
-    /// From here on there is room for all columns.
+    /// The minimum width at which all columns are shown.
     private static let wideColumns = 100.0
 
     private var model = TopModel()
@@ -43,9 +43,9 @@ final class TopController: ViewController, TableViewDataSource, TableViewDelegat
         showColumns()
     }
 
-    /// Shows other figures.
+    /// Shows the figures of a model.
     ///
-    /// - Parameter notice: Why they are not newer, if a process owes an answer.
+    /// - Parameter notice: A line that says why there are no newer figures, while the process does not answer.
     func show(_ model: TopModel, notice: String?) {
         self.model = model
         title = "runloop top \(model.process)"
@@ -94,7 +94,7 @@ final class TopController: ViewController, TableViewDataSource, TableViewDelegat
         }
     }
 
-    /// Marks the next loop, or the one before; from the last to the first.
+    /// Selects the next or the previous loop; after the last loop the first.
     private func mark(_ step: Int) {
         guard let row = list.selectedRow else { return }
         let count = model.loops.count

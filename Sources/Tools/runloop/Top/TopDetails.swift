@@ -5,15 +5,16 @@ import LoopUI
 internal import RunLoops
 import RunLoopsDiagnostics
 
-/// Shows one loop in full: what it is about, what wakes it, how long others wait, what takes its time.
+/// Shows all details of one loop: its callouts, the causes of its wake-ups, the waits of others, and the most expensive
+/// callouts.
 @MainActor
 final class TopDetails: View {
-    /// A piece of a line, and how it looks.
+    /// A part of a line, with its style.
     private typealias Piece = (text: String, style: Style)
 
-    /// From here on there is room for a graph beside the figures.
+    /// The minimum width at which a graph is shown beside the figures.
     private static let wideColumns = 60
-    /// A frame's time at 60 a second.
+    /// The duration of a frame at 60 frames a second, in nanoseconds.
     private static let frameTime: Int64 = 16_666_667
 
     var loop: TopModel.Loop? { didSet { setNeedsDisplay() } }
@@ -53,7 +54,7 @@ final class TopDetails: View {
             }
     }
 
-    /// Shares from 0 to 1, the latest at the right, each a column.
+    /// Draws shares from 0 to 1 as a graph of one character each, the latest at the right.
     private func graph(_ shares: [Double], _ columns: Int) -> String {
         let steps = Array(theme.usesUnicode ? " ▁▂▃▄▅▆▇█" : " .:-=+*%@")
         let shown = shares.suffix(columns).map { share -> Character in
@@ -119,7 +120,7 @@ final class TopDetails: View {
             })
     }
 
-    /// Names and their figures, each in a column, under headings; nothing without rows.
+    /// Formats names and their figures as a table with headings; returns no lines without rows.
     private func table(
         _ title: String, _ width: Int, _ headings: [String], of columns: Int,
         _ rows: [(name: String, figures: [Piece])]

@@ -5,27 +5,27 @@ import ArgumentParser
 import RunLoops
 import RunLoopsDiagnostics
 
-/// Asks a process again and again what its loops have counted.
+/// Requests the statistics of a process's loops at intervals.
 @MainActor
 final class TopFeed {
-    /// The answers so far.
+    /// The figures from all answers so far.
     private(set) var model = TopModel()
-    /// How it ended, with what is still to be said; `nil` as long as it goes on.
+    /// How the requests ended, with a last message if there is one; `nil` until then.
     private(set) var end: Result<String?, any Error>?
-    /// Called after each answer, and instead of each question while the process owes an answer.
+    /// Called after each answer, and at each interval in which the process does not answer.
     var whenChanged: () -> Void = {}
-    /// Called once, when there will be no more answers.
+    /// Called once, when the requests have ended.
     var whenOver: () -> Void = {}
 
     private let client: InspectorClient
     private let interval: Duration
     private var items: [RunLoop.Item] = []
-    /// Since when there is no answer to the last question.
+    /// When the last request was sent, if it has no answer yet.
     private var asked: RunLoop.Instant?
 
     /// - Parameters:
-    ///   - interval: How often the process is asked.
-    ///   - length: How long; until the process ends if `nil`.
+    ///   - interval: The time between two requests.
+    ///   - length: When the requests end; `nil` for the end of the process.
     init(_ client: InspectorClient, every interval: Duration, for length: Duration?) throws {
         self.client = client
         self.interval = interval
@@ -48,7 +48,7 @@ final class TopFeed {
         ask()
     }
 
-    /// Asks no more.
+    /// Ends the requests.
     func finish(_ result: Result<String?, any Error>) {
         guard end == nil else { return }
         end = result
@@ -81,7 +81,7 @@ final class TopFeed {
         }
     }
 
-    /// Why there are no newer figures, if the process owes an answer.
+    /// A line that says why there are no newer figures; `nil` if the process answers.
     var notice: String? {
         guard let silence = asked?.duration(to: .now), silence >= interval else { return nil }
         // The first answer of all may take a moment.

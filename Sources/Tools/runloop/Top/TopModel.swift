@@ -4,16 +4,14 @@
 internal import RunLoops
 import RunLoopsDiagnostics
 
-/// What `runloop top` knows of a process: the last answers, and what follows from two of them.
-///
-/// Pure: answers in, figures out.
+/// The figures that `runloop top` shows, computed from the latest answers of a process.
 struct TopModel: Sendable {
-    /// What a loop has counted between two answers.
+    /// The counts of a loop between two answers.
     struct Stretch: Sendable {
         var counts = RunLoop.Statistics()
         var seconds = 0.0
 
-        /// A second.
+        /// Returns a count as a rate per second.
         func rate(_ count: UInt64) -> Double {
             // What a loop that died and came back has counted less is no rate.
             seconds > 0 && count < 1 << 48 ? Double(count) / seconds : 0
@@ -22,11 +20,11 @@ struct TopModel: Sendable {
 
     struct Loop: Sendable {
         var report: LoopReport
-        /// Between the last two answers.
+        /// The counts between the last two answers.
         var recent: Stretch
-        /// Over the last answers that are kept: percentiles need many events.
+        /// The counts over all answers that are kept, because percentiles need many events.
         var window: Stretch
-        /// Shares of the time awake, oldest first.
+        /// The share of the time awake between two answers, from 0 to 1, oldest first.
         var history: [Double]
 
         var busyShare: Double { history.last ?? 0 }
@@ -37,7 +35,7 @@ struct TopModel: Sendable {
         }
     }
 
-    /// One answer, with its loops by their threads.
+    /// An answer, with an index of its loops by thread.
     private struct Answer {
         let report: ProcessReport
         private let places: [Int32: Int]
@@ -47,7 +45,8 @@ struct TopModel: Sendable {
             places = Dictionary(report.loops.enumerated().map { ($1.thread, $0) }) { first, _ in first }
         }
 
-        /// What the same loop had counted by then, if it is the same: the number of a thread is used again.
+        /// Returns the statistics of the same loop in this answer; `nil` if it is another loop, since the system reuses
+        /// the numbers of threads.
         func statistics(of loop: LoopReport) -> RunLoop.Statistics? {
             guard let earlier = places[loop.thread].map({ report.loops[$0] }), earlier.turns <= loop.turns,
                 let statistics = earlier.statistics, statistics.turns <= loop.statistics?.turns ?? 0
@@ -56,15 +55,15 @@ struct TopModel: Sendable {
         }
     }
 
-    /// Percentiles are of so many answers.
+    /// The number of intervals that percentiles are computed from.
     private static let windowLength = 10
-    /// As wide as a graph becomes.
+    /// The number of shares that are kept, which is the maximum width of a graph.
     private static let historyLength = 120
 
     private(set) var program = ""
     private(set) var process: Int32 = 0
     private(set) var loops: [Loop] = []
-    /// How many answers there were.
+    /// The number of answers so far.
     private(set) var count = 0
     private var answers: [Answer] = []
     private var histories: [Int32: [Double]] = [:]
@@ -106,7 +105,7 @@ struct TopModel: Sendable {
 }
 
 extension [RunLoop.Statistics.Callouts] {
-    /// Makes each as long as the longest of the same kind and label in `others`.
+    /// Raises the longest recent duration of each entry to that in `others` for the same kind and label.
     fileprivate mutating func lengthen(by others: Self) {
         for index in indices {
             let other = others.first { $0.callee == self[index].callee && $0.label == self[index].label }

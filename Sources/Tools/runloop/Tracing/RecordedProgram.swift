@@ -4,18 +4,18 @@
 import CLinuxKernel
 import LinuxLibC
 
-/// A program that is run and recorded on this program's terminal, from its start to its end or for a while.
+/// A program that is started and recorded, with this program's terminal, until it ends or for a limited time.
 struct RecordedProgram {
-    /// How long the program may take to end after SIGTERM, and to begin before.
+    /// How long the program may take to start, and to end after SIGTERM.
     private static let grace = Duration.seconds(5)
 
     let command: [String]
-    /// After how long it is asked to end by SIGTERM, with its trace written; `nil` for never.
+    /// The time after which SIGTERM asks the program to end and its trace is written; `nil` for never.
     let length: Duration?
-    /// Whether what it prints goes to standard error.
+    /// Whether the program's output goes to standard error, so that standard output is free.
     var keepsOutputFree = false
 
-    /// Returns the program's trace, and its exit status as a shell would put it; 0 for a program that was asked to end.
+    /// Runs the program; returns its trace, and its exit status as a shell reports it, which is 0 with a ``length``.
     func run() throws -> (json: String, status: CInt) {
         let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         var template = Array("\(parent)/runloop-XXXXXX".utf8CString)
@@ -69,7 +69,7 @@ struct RecordedProgram {
         return process
     }
 
-    /// Returns when the program has ended, which it does one way or the other.
+    /// Waits for the program's end; sends SIGTERM after `limit`, and SIGKILL five seconds later.
     private func end(_ process: pid_t, after limit: Duration) throws {
         let descriptor = rl_pidfd_open(process)
         guard descriptor >= 0 else { throw CommandFailure(command[0], -descriptor) }

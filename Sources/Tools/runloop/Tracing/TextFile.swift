@@ -6,9 +6,9 @@ import LinuxLibC
 import RunLoops
 import RunLoopsDiagnostics
 
-/// Whole files of text, and what is wrong with them in words.
+/// Reads and writes text files, with errors in words.
 enum TextFile {
-    /// Larger than a trace of twenty loops whose rings are full.
+    /// The maximum size of a file in bytes; a trace of twenty loops with full rings is smaller.
     private static let mostBytes = 256 << 20
 
     static func read(_ file: String) throws -> String {
@@ -27,12 +27,12 @@ enum TextFile {
         }
     }
 
-    /// Reads what a file with that name holds, or is going to hold.
+    /// Reads a trace from its JSON; errors name the file.
     static func report(_ json: String, named file: String) throws -> RunLoop.Trace.Report {
         do { return try RunLoop.Trace.Report(json: json) } catch { throw CommandFailure("\(file): \(error)") }
     }
 
-    /// Throws what would keep ``write(_:to:)`` from putting a file there, as far as this is known before.
+    /// Throws an error that would keep ``write(_:to:)`` from writing the file, as far as this can be known before.
     static func check(_ file: String) throws {
         do { try FileReplacement.check(file) } catch {
             if error.code != EEXIST { throw CommandFailure(file, error.code) }
@@ -45,7 +45,7 @@ enum TextFile {
     }
 }
 
-/// Why a command could not do its work.
+/// The reason why a command has failed.
 ///
 /// The tool prints the sentence and ends with the status 1.
 struct CommandFailure: Error, CustomStringConvertible {
@@ -53,6 +53,6 @@ struct CommandFailure: Error, CustomStringConvertible {
 
     init(_ description: String) { self.description = description }
 
-    /// - Parameter code: An error number of the system's.
+    /// - Parameter code: An error number of the system.
     init(_ subject: String, _ code: CInt) { description = "\(subject): \(String(cString: strerror(code)))" }
 }
