@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LinuxLibC
 public import RunLoops
 
 /// Runs Foundation's main loop as a guest of this package's main loop.
@@ -32,15 +31,10 @@ public enum FoundationGuest {
 
     // MARK: For tests
 
-    /// Returns the information of proc(5) on a descriptor of this process; tests replace this function.
-    package static var readInformation: @MainActor (CInt) -> String? = { descriptor in
-        let file = open("/proc/self/fdinfo/\(descriptor)", O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return nil }
-        defer { close(file) }
-        var text: [UInt8] = []
-        var part = [UInt8](repeating: 0, count: 4096)
-        while case let count = read(file, &part, part.count), count > 0 { text += part[..<count] }
-        return String(decoding: text, as: UTF8.self)
+    /// The function that returns the information of proc(5) on a descriptor of this process; tests replace it.
+    package static var readInformation: @MainActor (CInt) -> String? {
+        get { PortSet.readInformation }
+        set { PortSet.readInformation = newValue }
     }
 
     /// The number of turns of Foundation's loop that this module has made.

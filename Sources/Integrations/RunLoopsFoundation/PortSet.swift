@@ -101,9 +101,20 @@ struct PortSet {
         return members.isEmpty ? nil : members
     }
 
+    /// The function that returns the information of proc(5) on a descriptor of this process; tests replace it.
+    static var readInformation: @MainActor (CInt) -> String? = { descriptor in
+        let file = open("/proc/self/fdinfo/\(descriptor)", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var text: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 4096)
+        while case let count = read(file, &part, part.count), count > 0 { text += part[..<count] }
+        return String(decoding: text, as: UTF8.self)
+    }
+
     /// Returns the lines of proc(5)'s information on a descriptor, each as a list of words.
     private static func information(_ descriptor: CInt) -> [[Substring]]? {
-        FoundationGuest.readInformation(descriptor)?.split(separator: "\n").map { line in
+        readInformation(descriptor)?.split(separator: "\n").map { line in
             line.split { $0 == " " || $0 == "\t" }
         }
     }
