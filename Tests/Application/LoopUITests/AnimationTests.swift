@@ -13,6 +13,12 @@ import Testing
     override func draw(in canvas: inout Canvas) { canvas.fill(canvas.bounds, with: "#", style: .plain) }
 }
 
+/// A view that is shown in full when it loses the focus.
+@MainActor private final class Field: View {
+    override var canBecomeFirstResponder: Bool { true }
+    override func firstResponderChanged(_ isFirst: Bool) { if !isFirst { alpha = 1 } }
+}
+
 @MainActor private struct Fixture {
     let app: TestApplication
     let block = Block()
@@ -188,6 +194,34 @@ import Testing
             f.root.addSubview(f.block)
             f.app.settle()
             #expect(f.column == 30)
+        }
+    }
+
+    @Test func `A view that sets its animated value when its removal takes the focus leaves the loop idle`() throws {
+        try Fixture.with { f in
+            let view = Field()
+            f.root.addSubview(view)
+            f.app.settle()
+            view.window?.makeFirstResponder(view)
+            View.animate(withDuration: .seconds(5)) { view.alpha = 0 }
+            f.app.settle()
+            view.removeFromSuperview()
+            f.app.settle()
+            #expect(view.alpha == 1)
+            #expect(f.app.wakeUpsWhenIdle == 0)
+        }
+    }
+
+    @Test func `Moving a view to a window that is not shown ends a repeated animation`() throws {
+        try Fixture.with { f in
+            var calls: [Bool] = []
+            f.move(to: 30, [.repeat, .autoreverse]) { calls.append($0) }
+            f.app.advance(by: .milliseconds(300))
+            let hidden = Window()
+            hidden.addSubview(f.block)
+            f.app.settle()
+            #expect(calls == [false])
+            #expect(f.app.wakeUpsWhenIdle == 0)
         }
     }
 

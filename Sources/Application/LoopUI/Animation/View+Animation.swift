@@ -90,7 +90,8 @@ extension View {
         if AnimationGroup.current == nil, extras?.moves.isEmpty ?? true { return false }
         let property = old.property
         let start = extras?.shown[property] ?? old
-        let animator = window?.application?.animator
+        // The animator counts the values of a view that is in no window any more, too.
+        let animator = Application.current?.animator
         let interrupted = extras?.moves[property]
         if let group = AnimationGroup.current, let window, window.isVisible, let animator, animator.moves(group) {
             let extras = extras ?? ViewExtras()
@@ -114,7 +115,7 @@ extension View {
         damageShown()
         let moves = extras.endMoves()
         damageShown()
-        let animator = (window?.application ?? .current)?.animator
+        let animator = Application.current?.animator
         for move in moves { animator?.end(move, isInterrupted: true) }
     }
 

@@ -325,12 +325,12 @@ internal import RunLoops
         // The views are noted before the program is called: it may move any of them.
         var views: [View] = []
         collect(into: &views)
-        old?.takeKeys(from: self)
         for view in views {
             // Nothing moves in a window that is not shown: a repeated animation would never end there.
             if !(new?.isVisible ?? false) { view.endMoves() }
             if new == nil { view.extras?.asyncDrawing?.cancel() }
         }
+        old?.takeKeys(from: self)
         for view in views where new != nil && view.window === new {
             if view.needsUpdateConstraints { view.markConstraints() }
             if view.needsLayout { view.markLayout() }
