@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What Swift needs of C: the mode as a type of its own, and contexts that name it. C programs include
+// The declarations that Swift takes from C: the mode as a type of its own, and contexts that name it. C programs include
 // CoreFoundationRunLoop.h instead.
 //
 // No C file of this target includes this header: only the importer of Swift finds the headers of Core Foundation by itself.
@@ -23,7 +23,7 @@ typedef CFStringRef RLRunLoopMode __attribute__((swift_name("CFRunLoopMode"), sw
 
 #pragma mark Contexts
 
-/// What a source of version 0 calls.
+/// The functions that a loop calls for a source of version 0.
 ///
 /// `info` is the parameter of every function. Only `perform` must be there.
 typedef struct {
@@ -39,7 +39,7 @@ typedef struct {
     void (*perform)(void *info);
 } RLRunLoopSourceContext;
 
-/// What a source of version 1 calls; its port is a file descriptor.
+/// The functions that a loop calls for a source of version 1, whose port is a file descriptor.
 ///
 /// The loop calls `getPort` once, when the source is first added to a loop. It calls `perform` once a turn for as long
 /// as the descriptor is readable: `perform` reads what is there. `msg` is `NULL` and `size` is 0, because a descriptor

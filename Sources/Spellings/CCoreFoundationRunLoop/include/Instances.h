@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/// What an instance stands for.
+/// The type of the object behind an instance.
 typedef enum __attribute__((enum_extensibility(closed))) {
     RLKindLoop,
     RLKindSource,
@@ -17,7 +17,7 @@ typedef enum __attribute__((enum_extensibility(closed))) {
     RLKindObserver,
 } RLKind;
 
-/// What Core Foundation asks of an instance; `object` is what `rl_set_object` was given.
+/// The functions that Core Foundation calls for an instance; `object` is the argument of `rl_set_object`.
 typedef struct {
     void (*_Nonnull finalize)(void *_Nonnull object);
     bool (*_Nonnull equal)(void *_Nonnull one, void *_Nonnull other);
@@ -64,7 +64,7 @@ void rl_forget(void *_Nonnull instance);
 /// Takes a reference to an instance that is remembered, unless it has ended.
 bool rl_retain_if_alive(void *_Nonnull instance);
 
-/// What the dynamic linker calls a function; `NULL` if it does not know.
+/// Returns the name of a function in the dynamic linker's tables; `NULL` if it has none.
 const char *_Nullable rl_function_name(const void *_Nonnull function);
 
 #endif
