@@ -120,12 +120,12 @@ public import RunLoops
     message: "Enable the trait GLib of swift-run-loops: .package(url: …, traits: [\"GLib\"])"
 )
 public final class GLibContextSource {
-    /// As with the trait.
+    /// Unavailable without the package trait `GLib`.
     public init(context: OpaquePointer? = nil, mode: RunLoop.Mode = .default) throws(RunLoop.SystemCallError) {
         isNotCalled()
     }
 
-    /// As with the trait.
+    /// Unavailable without the package trait `GLib`.
     public func invalidate() { isNotCalled() }
 }
 

@@ -103,7 +103,7 @@ private struct JournalAddress: Sendable {
     message: "Enable the trait Log of swift-run-loops: .package(url: …, traits: [\"Log\"])"
 )
 public struct JournalLogHandler: Sendable {
-    /// As with the trait.
+    /// Unavailable without the package trait `Log`.
     public init(label: String, path: String = "/run/systemd/journal/socket", fallback: CInt = 2) {
         fatalError("The compiler refuses each call of this.")
     }

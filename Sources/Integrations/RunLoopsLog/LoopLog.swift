@@ -182,19 +182,19 @@ public import RunLoopsDiagnostics
     message: "Enable the trait Log of swift-run-loops: .package(url: …, traits: [\"Log\"])"
 )
 public final class LoopLog: Sendable {
-    /// As with the trait.
+    /// Unavailable without the package trait `Log`.
     public struct Limits: Sendable, ExpressibleByDictionaryLiteral {
-        /// As with the trait.
+        /// Unavailable without the package trait `Log`.
         public var byKind: [RunLoop.Trace.Event.Callee: Duration]
 
-        /// As with the trait.
+        /// Unavailable without the package trait `Log`.
         public init(dictionaryLiteral limits: (RunLoop.Trace.Event.Callee, Duration)...) { isNotCalled() }
 
-        /// As with the trait.
+        /// Unavailable without the package trait `Log`.
         public static func all(_ limit: Duration) -> Limits { isNotCalled() }
-        /// As with the trait.
+        /// Unavailable without the package trait `Log`.
         public static var noticeable: Limits { isNotCalled() }
-        /// As with the trait.
+        /// Unavailable without the package trait `Log`.
         public static var frame: Limits { isNotCalled() }
     }
 
@@ -204,23 +204,23 @@ public final class LoopLog: Sendable {
         case trace, debug, info, notice, warning, error, critical
     }
 
-    /// As with the trait.
+    /// Unavailable without the package trait `Log`.
     public init<Logger>(
         _ logger: Logger, limits: Limits = .noticeable, pause: Duration = .seconds(1), slowLevel: Level = .warning,
         runLevel: Level? = .debug
     ) { isNotCalled() }
 
-    /// As with the trait.
+    /// Unavailable without the package trait `Log`.
     @discardableResult
     public func add(_ loop: RunLoop) -> Bool { isNotCalled() }
 
-    /// As with the trait.
+    /// Unavailable without the package trait `Log`.
     public func addNewLoops() { isNotCalled() }
 
-    /// As with the trait.
+    /// Unavailable without the package trait `Log`.
     public func stop() { isNotCalled() }
 
-    /// As with the trait.
+    /// Unavailable without the package trait `Log`.
     public func log(_ hang: RunLoop.HangWatch.Report) { isNotCalled() }
 }
 

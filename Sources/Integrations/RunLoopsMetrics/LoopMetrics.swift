@@ -117,26 +117,26 @@ public import RunLoopsDiagnostics
     message: "Enable the trait Metrics of swift-run-loops: .package(url: …, traits: [\"Metrics\"])"
 )
 public final class LoopMetrics: Sendable {
-    /// As with the trait.
+    /// Unavailable without the package trait `Metrics`.
     public init(every interval: Duration?) { isNotCalled() }
 
-    /// As with the trait.
+    /// Unavailable without the package trait `Metrics`.
     public init<Factory>(every interval: Duration?, factory: Factory) { isNotCalled() }
 
-    /// As with the trait.
+    /// Unavailable without the package trait `Metrics`.
     @discardableResult
     public func add(_ loop: RunLoop) -> Bool { isNotCalled() }
 
-    /// As with the trait.
+    /// Unavailable without the package trait `Metrics`.
     public func addNewLoops() { isNotCalled() }
 
-    /// As with the trait.
+    /// Unavailable without the package trait `Metrics`.
     public func report() { isNotCalled() }
 
-    /// As with the trait.
+    /// Unavailable without the package trait `Metrics`.
     public func stop() { isNotCalled() }
 
-    /// As with the trait.
+    /// Unavailable without the package trait `Metrics`.
     public func count(_ hang: RunLoop.HangWatch.Report) { isNotCalled() }
 }
 

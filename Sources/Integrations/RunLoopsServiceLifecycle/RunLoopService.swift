@@ -97,19 +97,19 @@ public import RunLoops
     message: "Enable the trait ServiceLifecycle of swift-run-loops: .package(url: …, traits: [\"ServiceLifecycle\"])"
 )
 public struct RunLoopService: Sendable, CustomStringConvertible {
-    /// As with the trait.
+    /// Unavailable without the package trait `ServiceLifecycle`.
     public let loop: RunLoop
 
-    /// As with the trait.
+    /// Unavailable without the package trait `ServiceLifecycle`.
     public init(
         on loop: RunLoop, in mode: RunLoop.Mode = .common, start: @escaping @Sendable (RunLoop) throws -> Void,
         stop: @escaping @Sendable (RunLoop) -> Void = { _ in }
     ) { isNotCalled() }
 
-    /// As with the trait.
+    /// Unavailable without the package trait `ServiceLifecycle`.
     public func run() async throws { isNotCalled() }
 
-    /// As with the trait.
+    /// Unavailable without the package trait `ServiceLifecycle`.
     public var description: String { isNotCalled() }
 }
 

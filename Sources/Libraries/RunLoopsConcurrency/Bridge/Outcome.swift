@@ -75,7 +75,7 @@ package final class Duty<Success: Sendable>: Sendable {
 extension RunLoop {
     /// The thread of a loop has ended, and the loop will not do what was asked of it.
     public struct ThreadEndedError: Error, Hashable, CustomStringConvertible {
-        /// The error.
+        /// Makes the error.
         public init() {}
 
         /// What happened, in words.

@@ -42,7 +42,7 @@ extension RunLoop {
 
     /// The time for an operation was over before it was done.
     public struct TimeoutError: Error, Hashable, CustomStringConvertible {
-        /// The error.
+        /// Makes the error.
         public init() {}
 
         /// What happened, in words.

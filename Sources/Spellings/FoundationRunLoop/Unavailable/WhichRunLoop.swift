@@ -11,9 +11,9 @@ public import Foundation
 /// its error says what to use. The error is that the call can throw, because the compiler would not choose an unavailable
 /// overload. Write `Foundation.RunLoop.current` if you mean that loop.
 public final class WhichRunLoop: Foundation.RunLoop {
-    /// The loop that the compiler chooses for `.current`.
+    /// Chosen by the compiler for `.current` where Foundation's own loop would be used; each use is an error.
     public override class var current: WhichRunLoop { isNotCalled() }
-    /// The loop that the compiler chooses for `.main`.
+    /// Chosen by the compiler for `.main` where Foundation's own loop would be used; each use is an error.
     public override class var main: WhichRunLoop { isNotCalled() }
 
     /// A mode of ``WhichRunLoop``.
