@@ -55,9 +55,14 @@ func playMisfit(_ kind: String) {
     default: return
     }
     let said = Said()
-    let timer = Foundation.Timer.scheduledTimer(withTimeInterval: 0.005, repeats: true) { _ in
+    // No look of a driver's: the loop wakes for Foundation's timers alone.
+    let timer = Foundation.Timer.scheduledTimer(withTimeInterval: 0.005, repeats: true) { timer in
         said("tick")
         Theirs.main.perform { said("performed") }
+        if said.count("tick") > 3, said.count("performed") >= 3, said.count("performed from this loop") == 1 {
+            timer.invalidate()
+            MainActor.assumeIsolated { Ours.main.stop() }
+        }
     }
     // By a closure of this loop's, after Foundation's first turn.
     Ours.main.add(
@@ -65,18 +70,12 @@ func playMisfit(_ kind: String) {
         in: .default)
     // Wakes nothing meanwhile.
     Ours.main.add(Ours.Timer(.every(.seconds(3600))) { _ in }, in: .default)
-    // No look of a driver's: the loop wakes for Foundation's timers alone. With a date: an interval alone makes it fire at once.
-    let done = Foundation.Timer(fire: Date(timeIntervalSinceNow: 0.1), interval: 0, repeats: false) { _ in
-        MainActor.assumeIsolated { Ours.main.stop() }
-    }
-    Theirs.main.add(done, forMode: .default)
-    while done.isValid { Ours.main.run(mode: .default, until: nil) }
+    while timer.isValid { Ours.main.run(mode: .default, until: nil) }
     print(
         "timer: \(said.count("tick") >= 3), closures: \(said.count("performed") >= 3), from this loop: "
             + "\(said.count("performed from this loop") == 1)")
     print("limitation:", FoundationGuest.limitation.map { _ in "said" } ?? "none")
     print("a run of Foundation's in progress:", CFRunLoopCopyCurrentMode(CFRunLoopGetMain()) != nil)
-    timer.invalidate()
 }
 
 /// A child of fork has a main loop of its own without a guest, and takes nothing from its parent's.
