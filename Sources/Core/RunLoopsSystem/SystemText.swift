@@ -13,7 +13,7 @@ package struct SystemText: Hashable, Sendable {
     /// The bytes, without a zero at the end.
     package let bytes: [UInt8]
 
-    /// The text without bytes.
+    /// Makes an empty text.
     package init() { bytes = [] }
 
     /// - Returns: `nil` if a byte is zero.

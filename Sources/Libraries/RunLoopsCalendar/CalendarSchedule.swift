@@ -3,7 +3,7 @@
 
 public import FoundationEssentials
 
-/// A time of each day, of some days of the week, or of a day of each month, or the five fields of cron, in a time zone.
+/// A repeated time in a time zone: daily, on some days of the week, on one day of each month, or by the five fields of cron.
 ///
 /// The dates follow the clocks of the zone through all their changes: 09:00 in Berlin is another instant in summer than
 /// in winter. ``rules`` say what happens on the days on which the clocks change. The calendar is the Gregorian one.

@@ -200,7 +200,9 @@ import Testing
         }
     }
 
-    @Test func `A modal call made in the tracking mode returns to the mode that is current at its end`() throws {
+    @Test func `After a modal call that began in the tracking mode, the loop runs in the mode that is current by then`()
+        throws
+    {
         try Fixture.with { f in
             f.app.application.modes.push(.tracking)
             f.loop.performLocally(in: .common) { f.alert.runModal(over: f.controller) }

@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `The cells of a view in front are cut out of a picture`() throws {
+    @Test func `A picture leaves out the cells that a view in front of it covers`() throws {
         try withPicture { app, _, root in
             let label = Label("x")
             label.frame = Rect(4, 2, 1, 1)

@@ -122,7 +122,8 @@ import Testing
         }
     }
 
-    @Test func `Frames that pass while the thread is busy are counted and keep the screen in step`() throws {
+    @Test func `Frames missed while the thread is busy are counted, and the link stays in step with the screen`() throws
+    {
         try Fixture.with { f in
             let (link, times) = f.link()
             f.app.advance(by: .milliseconds(100))

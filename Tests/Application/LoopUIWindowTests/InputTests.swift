@@ -107,7 +107,7 @@ import Testing
         static let two: UInt8 = 11, e: UInt8 = 26, shift: UInt8 = 50
     }
 
-    @Test func `A held key repeats and ends once, even if the shift key changes`() throws {
+    @Test func `A held key repeats and ends with the same character, even if Shift is released meanwhile`() throws {
         let keyboard = try Keyboard(layout: "us")
         #expect(keyboard.input(code: Code.shift, isDown: true, state: 0) == nil)
         #expect(keyboard.input(code: Code.a, isDown: true, state: 1) == KeyInput(.character("A")))

@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `The other thread ends a scenario that could sleep forever`() {
+    @Test func `The second thread of a scenario stops a run that would sleep forever`() {
         var scenario = Scenario(seed: 0, number: 0)
         scenario.sources = [.init(order: 0, tellsScheduling: false, signalsWhenScheduled: false, script: [])]
         scenario.body = [

@@ -26,8 +26,8 @@ import Testing
         }
     }
 
-    @Test func `FourResults: a source that stops the loop ends a run with 4 or 2, and an unknown mode ends it with 1`()
-    {
+    @Test
+    func `FourResults: a source that stops the loop gives handledSource or stopped, and an unknown mode finished`() {
         onThread {
             for (returnsAfterSource, expected) in [(true, CFRunLoopRunResult.handledSource), (false, .stopped)] {
                 let source = makeSource { CFRunLoopStop(CFRunLoopGetCurrent()) }

@@ -123,7 +123,7 @@ struct HangEvidenceTests {
         #expect(cause(300, processor: 290, longest: 200, others: true) == .computing)
     }
 
-    @Test func `a thread that does not run has as its cause the wait that was seen most often`() {
+    @Test func `is the wait that was seen most often if the thread did not run`() {
         #expect(cause(300, processor: 5, waits: [.lock: 3, .sleep: 1]) == .waiting(.lock))
         #expect(cause(300, processor: 5, waits: [.lock: 1, .sleep: 1]) == .waiting(.lock), "always the same of equals")
         #expect(cause(300, processor: 5) == .waiting(.other(call: -1)))
@@ -239,7 +239,7 @@ struct MajorityStackTests {
         HangSamples.majority(of: stacks)
     }
 
-    @Test func `without a stack or a common function there is no majority`() {
+    @Test func `does not exist without a stack or without a common function`() {
         #expect(HangSamples.majority(of: []) == nil)
         #expect(HangSamples.majority(of: [[]]) == nil)
         #expect(find([1], [2]) == nil, "one in each")

@@ -27,7 +27,7 @@ internal import RunLoops
     /// The controller that this one is a child of.
     public private(set) weak var parent: ViewController?
 
-    /// The size that the view wants when it is presented, in points; the style decides a width or a height of 0.
+    /// The size that the view wants when it is presented, in points; the style chooses a width or height that is 0.
     ///
     /// A sheet takes all the room unless this size is set; an alert takes as little as the view wants, or as its subviews
     /// take. The sheet of this example is as high as its content:

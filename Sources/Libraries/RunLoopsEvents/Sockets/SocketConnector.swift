@@ -16,7 +16,7 @@ public import RunLoops
 ///
 /// Thread safety: all members may be used by any thread.
 public final class SocketConnector: EventSource, @unchecked Sendable {
-    /// The socket, or what the system refused.
+    /// The socket, or the error of the system call that failed.
     public typealias Outcome = Result<RunLoop.Socket, RunLoop.SystemCallError>
     /// Called with the connector and the result.
     typealias Handler = (SocketConnector, Outcome) -> Void

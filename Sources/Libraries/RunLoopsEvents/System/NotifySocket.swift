@@ -19,7 +19,7 @@ internal import RunLoops
 ///
 /// Thread safety: a value; any thread.
 public struct NotifySocket: Hashable, Sendable {
-    /// The path of the socket, or its name behind an `@`.
+    /// The path of the socket; for a name in the abstract namespace, `@` and the name.
     public let path: String
     private let address: RunLoop.SocketAddress
 

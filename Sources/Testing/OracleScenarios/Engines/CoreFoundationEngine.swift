@@ -10,8 +10,8 @@ package import OracleScenarios
 @preconcurrency import CoreFoundation
 #endif
 
-/// An engine on the real `CFRunLoop` of the toolchain's Foundation; in OracleNames, on this library's loop under the
-/// same names.
+/// An engine that calls the functions of `CFRunLoop`: in most targets the toolchain's, in the target OracleNames this
+/// library's functions of the same names.
 ///
 /// Every item has a handle that its C callbacks receive as `info`. The engine keeps the handles as long as it exists,
 /// so that an item that is invalidated inside its own callback does not free the handle while it is in use.

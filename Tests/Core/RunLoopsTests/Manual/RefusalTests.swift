@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `A refused second addition to the common modes leaves the source common`() throws {
+    @Test func `A source stays in the common modes if the system refuses to add it to them again`() throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.addCommonMode("second")

@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    @Test func `Outside the callout fireInstant may be set earlier or later`() {
+    @Test func `Outside of its callout, a timer's fireInstant can be set to an earlier or a later instant`() {
         ManualRunLoop.with { manual in
             let clock = Clock(manual)
             let timer = RunLoop.Timer(.every(.milliseconds(100))) { _ in clock.note() }

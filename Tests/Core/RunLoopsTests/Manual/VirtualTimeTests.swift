@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `A stop ends an advance at the current instant`() {
+    @Test func `Stopping the loop ends an advance of virtual time at the present instant`() {
         ManualRunLoop.with { manual in
             let start = manual.now
             manual.loop.add(RunLoop.Timer(.every(.seconds(1))) { _ in manual.loop.stop() }, in: .default)

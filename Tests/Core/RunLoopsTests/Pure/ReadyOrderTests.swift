@@ -24,7 +24,7 @@ import Testing
         #expect(order.timersReady(since: 12) == 12)
     }
 
-    @Test func `Timers keep their ready date when another timer becomes the first`() {
+    @Test func `The date since which timers are ready stays when another timer becomes the next to fire`() {
         var order = ReadyOrder()
         // The first was due at 5, and goes at 10.
         order.firstTimerChanges(from: 5, now: 10)

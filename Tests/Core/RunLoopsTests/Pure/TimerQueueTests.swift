@@ -210,7 +210,7 @@ import Testing
         queue.end(outer)
     }
 
-    @Test func `A renumbered queue keeps its order and the names of its closures`() {
+    @Test func `Renumbering a queue keeps its order and the names of its closures`() {
         let queue = SharedQueue(sequence: 1000)
         let exact = (0..<5).map { _ in queue.insert(at: 7) }
         let tolerant = (0..<3).map { queue.insert(FakeTimer(fire: 7, slack: Int64(1 + $0))) }

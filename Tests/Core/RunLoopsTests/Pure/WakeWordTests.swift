@@ -317,7 +317,7 @@ import Testing
         #expect(word.fallAsleep() == nil)
     }
 
-    @Test func `An unserved wake-up keeps its instant when a nested run ends`() {
+    @Test func `After a nested run, an earlier stop is still a wake-up with its instant`() {
         let word = Word()
         _ = word.beginRun()
         _ = word.stop(at: 3)
@@ -465,7 +465,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(10)), arguments: [false, true])
-    func `A change that another thread makes before it sends its news is seen before the sleep or ends the sleep`(
+    func `A change by another thread is seen before the sleep, or its wake-up ends the sleep`(
         isWakeUp: Bool
     ) {
         let core = SharedWord()
