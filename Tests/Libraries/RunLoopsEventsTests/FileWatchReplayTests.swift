@@ -139,6 +139,12 @@ private final class ChangingSystem: WatchSystem {
         return super.add(path, mask)
     }
 
+    override func kind(of path: SystemText) -> CInt {
+        changeInBetween()
+        defer { changeInBetween() }
+        return super.kind(of: path)
+    }
+
     override func entries(of path: SystemText) -> ([Entry], error: CInt) {
         changeInBetween()
         defer { changeInBetween() }

@@ -176,7 +176,13 @@ extension WatchTree {
             return giveUp(node, failure.code)
         }
         let kind = system.kind(of: node.systemPath)
-        if kind == 1, isRecursive, failure.other == nil { return giveUp(node, failure.code) }
+        if kind == 1, isRecursive, failure.other == nil {
+            let watch = system.add(node.systemPath, directoryMask)
+            if watch >= 0, nodes[watch] == nil { system.remove(watch) }
+            // It was made again, or removed again, since the look: a record says so, and has it looked at.
+            if watch >= 0 || system.bytesWaiting > 0 { return unlooked.append(node) }
+            return giveUp(node, failure.code)
+        }
         if !node.isTold {
             if kind >= 0 { tellCreated(node, isDirectory: kind == 1) }
             if kind < 1 || !isRecursive { return drop(node) }

@@ -44,7 +44,7 @@ import Testing
     /// Whether the C library keeps such blocks at all: since version 2.43 it does not.
     private static let hasFastBlocks = (FastBlocks()?.count ?? -1) >= 0
 
-    @Test(.enabled(if: hasFastBlocks && !Sanitizer.isAny))
+    @Test(.enabled(if: !Sanitizer.isAny && hasFastBlocks))
     func `A table that grows does not make the C library join its free blocks`() async {
         await #expect(processExitsWith: .success) {
             // A thread has a heap of its own, and nothing else happens there between the two counts. So many blocks that no
