@@ -76,7 +76,7 @@
         for action in actions where !action.events.isDisjoint(with: events) { action.body() }
     }
 
-    /// Acts as if the control was tapped: sends ``Events/touchUpInside``, then calls ``activate()``; does nothing if the
+    /// Acts as if the control was tapped: sends ``Events/touchUpInside``, then calls ``Control/activate()``; does nothing if the
     /// control is disabled.
     public func tap() {
         guard isEnabled else { return }
@@ -99,7 +99,7 @@
     /// Called when the touch has moved; does nothing unless overridden.
     open func continueTracking(_ touch: Touch, with event: Event?) {}
 
-    /// Called when the touch has ended; unless overridden, calls ``activate()`` if the touch is on the control.
+    /// Called when the touch has ended; unless overridden, calls ``Control/activate()`` if the touch is on the control.
     open func endTracking(_ touch: Touch, with event: Event?) { if contains(touch) { activate() } }
 
     /// Called when the touch was cancelled or the control was disabled; does nothing unless overridden.

@@ -48,16 +48,16 @@
 
     // MARK: Touches
 
-    /// Called when touches have begun; passes them to ``next`` unless overridden.
+    /// Called when touches have begun; passes them to ``Responder/next`` unless overridden.
     open func touchesBegan(_ touches: Set<Touch>, with event: Event?) { next?.touchesBegan(touches, with: event) }
 
-    /// Called when touches have moved; passes them to ``next`` unless overridden.
+    /// Called when touches have moved; passes them to ``Responder/next`` unless overridden.
     open func touchesMoved(_ touches: Set<Touch>, with event: Event?) { next?.touchesMoved(touches, with: event) }
 
-    /// Called when touches have ended; passes them to ``next`` unless overridden.
+    /// Called when touches have ended; passes them to ``Responder/next`` unless overridden.
     open func touchesEnded(_ touches: Set<Touch>, with event: Event?) { next?.touchesEnded(touches, with: event) }
 
-    /// Called when a gesture or the display has cancelled touches; passes them to ``next`` unless overridden.
+    /// Called when a gesture or the display has cancelled touches; passes them to ``Responder/next`` unless overridden.
     ///
     /// An override undoes the effects of the touches.
     open func touchesCancelled(_ touches: Set<Touch>, with event: Event?) {
@@ -71,26 +71,26 @@
 
     /// Called when keys have gone down or repeat.
     ///
-    /// Carries out the commands of ``Responder/keyCommands``, and passes all other keys to ``next``, unless overridden.
+    /// Carries out the commands of ``Responder/keyCommands``, and passes all other keys to ``Responder/next``, unless overridden.
     open func pressesBegan(_ presses: Set<Press>, with event: Event?) {
         let commands = keyCommands
         let unused = presses.filter { press in !commands.contains { $0.perform(press, at: self) } }
         if !unused.isEmpty { next?.pressesBegan(unused, with: event) }
     }
 
-    /// Called when keys have gone up; passes them to ``next`` unless overridden.
+    /// Called when keys have gone up; passes them to ``Responder/next`` unless overridden.
     open func pressesEnded(_ presses: Set<Press>, with event: Event?) { next?.pressesEnded(presses, with: event) }
 
     /// Called when the ends of presses will not be known, since the program or its window has lost the keyboard; passes
-    /// the presses to ``next`` unless overridden.
+    /// the presses to ``Responder/next`` unless overridden.
     open func pressesCancelled(_ presses: Set<Press>, with event: Event?) {
         next?.pressesCancelled(presses, with: event)
     }
 
-    /// Called when the wheel was turned; passes the turn to ``next`` unless overridden.
+    /// Called when the wheel was turned; passes the turn to ``Responder/next`` unless overridden.
     open func wheelTurned(_ wheel: Wheel, with event: Event?) { next?.wheelTurned(wheel, with: event) }
 
-    /// Called when text was pasted, for each part of a long text; passes it to ``next`` unless overridden.
+    /// Called when text was pasted, for each part of a long text; passes it to ``Responder/next`` unless overridden.
     open func pasted(_ paste: Paste, with event: Event?) { next?.pasted(paste, with: event) }
 
     // MARK: Commands
