@@ -29,8 +29,8 @@ let exportsOriginals = Context.environment["RUNLOOPS_EXPORTS_ORIGINALS"] != nil
 // A row for each target, below its room: kind, name, dependencies. A room is a folder of `Sources`, and one of `Tests`.
 // `-l` links a library of the system, `-D` defines a name in the target's code.
 //
-// In `Sources`: a `product` or an `original`, which Apple's systems have, is a library that others can depend on, `swift` and `c` are other
-// libraries, `tool` is a command-line tool.
+// In `Sources`: a `product` or an `original`, which Apple's systems have, is a library that others can depend on; `swift` and `c` are other
+// libraries, `tool` is a command-line tool; `system` is a C library of the system: its names for pkg-config / its packages of Debian.
 // In `Tests`: a `program` is run by tests; `support`, in C `c-support`, is shared by several test targets.
 let table = """
     ## Core: the loop
@@ -88,6 +88,9 @@ let table = """
     product LoopUIWindow: LoopUI RunLoops RunLoopsEvents LinuxLibC CXCB
     # Pictures with their own pixels in terminals.
     product LoopUIPictures: LoopUI LoopUITerminal CChafa
+    system CXCB: xcb xcb-xkb xcb-xinput xkbcommon-x11 pangocairo cairo-xcb / \
+        libxcb1-dev libxcb-xinput-dev libcairo2-dev libpango1.0-dev libxkbcommon-dev libxkbcommon-x11-dev
+    system CChafa: chafa / libchafa-dev
     tests LoopUITests: LoopUI LoopUITesting RunLoopsTesting
     tests LoopUITerminalTests: LoopUITerminal LoopUI LoopUITesting LoopUITerminalPrograms TerminalTestSupport
     program LoopUITerminalPrograms: LoopUITerminal LoopUI RunLoops RunLoopsEvents
@@ -147,6 +150,7 @@ let table = """
     c CFoundationGuest
     # A loop inside GLib's, and the other way round.
     product RunLoopsGLib: RunLoops RunLoopsEvents CGLib
+    system CGLib: glib-2.0 / libglib2.0-dev
     # What loops do, as lines of swift-log and as metrics of swift-metrics: CoreMetrics alone, the rest imports Foundation.
     product RunLoopsLog: RunLoops RunLoopsDiagnostics Logging CLinuxKernel LinuxLibC
     product RunLoopsMetrics: RunLoops RunLoopsDiagnostics CoreMetrics
@@ -159,7 +163,7 @@ let table = """
     tests RunLoopsLogTests: RunLoopsDiagnostics RunLoopsLog RunLoopsTesting Logging InMemoryLogging
     tests RunLoopsMetricsTests: RunLoopsDiagnostics RunLoopsMetrics RunLoopsTesting CoreMetrics MetricsTestKit
     tests RunLoopsServiceLifecycleTests: RunLoopsEvents RunLoopsKit RunLoopsServiceLifecycle ServiceLifecycle UnixSignals \
-        ServiceLifecycleTestKit ServiceLogging
+        ServiceLifecycleTestKit Logging
     # On the true main thread; `Scripts/check --only integrations` runs these programs. The first has Foundation's loop as its host.
     program RunLoopsDispatchPrograms: RunLoops RunLoopsDispatch
     program RunLoopsFoundationPrograms: RunLoops RunLoopsConcurrency RunLoopsDispatch RunLoopsFoundation
@@ -188,30 +192,26 @@ let table = """
 
 // MARK: How rows become targets
 
-/// Dependencies behind a package trait, or in another package.
-let special: [String: Target.Dependency] = [
-    "CGLib": .target(name: "CGLib", condition: .when(traits: ["GLib"])),
-    "CXCB": .target(name: "CXCB", condition: .when(traits: ["Window"])),
-    "CChafa": .target(name: "CChafa", condition: .when(traits: ["Pictures"])),
-    "ArgumentParser": .product(name: "ArgumentParser", package: "swift-argument-parser"),
-    "Logging": external("Logging", "swift-log", "Log"),
-    "InMemoryLogging": external("InMemoryLogging", "swift-log", "Log"),
-    "CoreMetrics": external("CoreMetrics", "swift-metrics", "Metrics"),
-    "MetricsTestKit": external("MetricsTestKit", "swift-metrics", "Metrics"),
-    "ServiceLifecycle": external("ServiceLifecycle", "swift-service-lifecycle", "ServiceLifecycle"),
-    "UnixSignals": external("UnixSignals", "swift-service-lifecycle", "ServiceLifecycle"),
-    "ServiceLifecycleTestKit": external("ServiceLifecycleTestKit", "swift-service-lifecycle", "ServiceLifecycle"),
-    "ServiceLogging": external("Logging", "swift-log", "ServiceLifecycle"),
+/// Dependencies with a condition: the traits that bring them, and the package that has them if it is not this one.
+let conditions: [String: (traits: Set<String>, package: String?)] = [
+    "CGLib": (["GLib"], nil), "CXCB": (["Window"], nil), "CChafa": (["Pictures"], nil),
+    "Logging": (["Log", "ServiceLifecycle"], "swift-log"), "InMemoryLogging": (["Log"], "swift-log"),
+    "CoreMetrics": (["Metrics"], "swift-metrics"), "MetricsTestKit": (["Metrics"], "swift-metrics"),
+    "ServiceLifecycle": (["ServiceLifecycle"], "swift-service-lifecycle"),
+    "ServiceLifecycleTestKit": (["ServiceLifecycle"], "swift-service-lifecycle"),
+    "UnixSignals": (["ServiceLifecycle"], "swift-service-lifecycle"),
 ]
-func external(_ product: String, _ package: String, _ trait: String) -> Target.Dependency {
-    .product(name: product, package: package, condition: .when(traits: [trait]))
+func dependency(_ name: String) -> Target.Dependency {
+    if name == "ArgumentParser" { return .product(name: name, package: "swift-argument-parser") }
+    guard let (traits, package) = conditions[name] else { return .byName(name: name) }
+    guard let package else { return .target(name: name, condition: .when(traits: traits)) }
+    return .product(name: name, package: package, condition: .when(traits: traits))
 }
-func dependency(_ name: String) -> Target.Dependency { special[name] ?? .byName(name: name) }
 
 /// The target of a row of the table.
 func target(_ room: String, _ kind: String, _ name: String, _ words: ArraySlice<String>) -> Target {
-    let path =
-        (["product", "original", "swift", "c", "tool"].contains(kind) ? "Sources/" : "Tests/") + room + "/" + name
+    let isInSources = ["product", "original", "swift", "c", "system", "tool"].contains(kind)
+    let path = (isInSources ? "Sources/" : "Tests/") + room + "/" + name
     let shared = kind == "tests" ? ["RunLoops", "RunLoopsTestSupport"] : []
     let isOriginal = kind == "original"
     let names = isOriginal && exportsOriginals ? [] : shared + words.filter { !$0.hasPrefix("-") }
@@ -224,6 +224,10 @@ func target(_ room: String, _ kind: String, _ name: String, _ words: ArraySlice<
     switch kind {
     case "product", "original", "swift", "support":
         return .target(name: name, dependencies: needed, path: path, swiftSettings: swift, linkerSettings: links)
+    case "system":
+        let parts = words.split(separator: "/").map(Array.init)
+        return .systemLibrary(
+            name: name, path: path, pkgConfig: parts[0].joined(separator: " "), providers: [.apt(parts[1])])
     case "c", "c-support": return .target(name: name, dependencies: needed, path: path)
     case "tool", "program":
         return .executableTarget(
@@ -233,20 +237,7 @@ func target(_ room: String, _ kind: String, _ name: String, _ words: ArraySlice<
     }
 }
 
-/// A C library of the system, with the packages of Debian that bring it.
-func system(_ name: String, in room: String, pkgConfig: String, apt packages: String) -> Target {
-    .systemLibrary(
-        name: name, path: "Sources/\(room)/\(name)", pkgConfig: pkgConfig,
-        providers: [.apt(packages.split(separator: " ").map(String.init))])
-}
-
-var targets = [
-    system("CGLib", in: "Integrations", pkgConfig: "glib-2.0", apt: "libglib2.0-dev"),
-    system("CChafa", in: "Application", pkgConfig: "chafa", apt: "libchafa-dev"),
-    system(
-        "CXCB", in: "Application", pkgConfig: "xcb xcb-xkb xcb-xinput xkbcommon-x11 pangocairo cairo-xcb",
-        apt: "libxcb1-dev libxcb-xinput-dev libcairo2-dev libpango1.0-dev libxkbcommon-dev libxkbcommon-x11-dev"),
-]
+var targets: [Target] = []
 // `runloop` is no product: with it, every dependant would resolve swift-argument-parser.
 var products: [String] = []
 var room = ""
