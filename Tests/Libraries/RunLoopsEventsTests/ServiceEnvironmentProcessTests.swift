@@ -42,6 +42,21 @@ import Testing
         }
     }
 
+    @Test func `A message is sent to a socket in NOTIFY_SOCKET whose path is not UTF-8`() async {
+        await #expect(processExitsWith: .success) {
+            let plain = "/tmp/run-loops-notify-\(getpid())"
+            let manager = ServiceManagerStandIn(plain)
+            let name = plain.utf8CString.dropLast() + [CChar(bitPattern: 0xFF), 0]
+            #expect(rename(plain, Array(name)) == 0)
+            defer { unlink(Array(name)) }
+            setenv("NOTIFY_SOCKET", Array(name), 1)
+            let notify = try #require(try NotifySocket.fromEnvironment())
+            #expect(notify.path == plain + "\u{FFFD}")
+            try notify.send(.ready)
+            #expect(manager.next() == ["READY=1"])
+        }
+    }
+
     @Test func `watchdogInterval and watchdogTimer are nil if WATCHDOG_PID names another process`() async {
         await #expect(processExitsWith: .success) {
             setenv("WATCHDOG_USEC", "2500000", 1)

@@ -67,6 +67,12 @@ import class FoundationRunLoop.SocketPort
         }
     }
 
+    @Test func `A remote port is nil if the host's name contains a zero`() throws {
+        let server = try #require(SocketPort(tcpPort: 0))
+        #expect(SocketPort(remoteWithTCPPort: try number(server), host: "localhost\0.example.org") == nil)
+        server.invalidate()
+    }
+
     @Test func `An invalidated port receives no message even if a child holds copies of its sockets`() throws {
         try onThread {
             for _ in 0..<(isFull ? 1000 : 20) {

@@ -37,7 +37,7 @@ private struct Sample {
     init() throws {
         let loaded = LoadedCode.now()
         let mapping = try #require(
-            loaded.codes.lazy.compactMap { loaded.mapping(at: $0.start) }.first { $0.path == "[vdso]" })
+            loaded.codes.lazy.compactMap { loaded.mapping(at: $0.start) }.first { $0.path.decoded == "[vdso]" })
         (code, base) = (mapping.code, mapping.base)
         bytes = [UInt8](memory: base, count: Int(mapping.code.end - base))
         let bias = code.bias

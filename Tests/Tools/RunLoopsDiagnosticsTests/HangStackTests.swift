@@ -5,6 +5,7 @@ import CLinuxKernel
 import CStackSampling
 import Glibc
 import RunLoops
+import RunLoopsSystem
 import RunLoopsTestSupport
 import Testing
 
@@ -163,6 +164,16 @@ struct StackSamplerTests {
             try RunLoop.HangWatch(options: options) { _ in }
         }
     }
+
+    @Test func `HangWatch refuses a directory whose path contains a zero`() {
+        var options = RunLoop.HangWatch.Options()
+        options.directory = "/tmp\0reports"
+        #expect(
+            throws: RunLoop.HangWatch.Refusal.directory("/tmp\0reports", .init(call: "access", code: EINVAL))
+        ) {
+            try RunLoop.HangWatch(options: options) { _ in }
+        }
+    }
 }
 
 @Suite("Names of functions", .ownThread)
@@ -188,7 +199,7 @@ struct SymbolizerTests {
 
     @Test func `a file that is not an ELF file is refused`() {
         for path in ["/proc/self/cmdline", "/nonexistent", "/dev/null", "/etc/passwd", "/", "/dev/zero"] {
-            #expect(ELFFile(path: path) == nil, "\(path)")
+            #expect(ELFFile(path: SystemText(prefixOf: path.utf8)) == nil, "\(path)")
         }
     }
 

@@ -131,3 +131,9 @@ final class InspectedThread: Sendable {
         thread.join()
     }
 }
+
+extension InspectorDirectory {
+    convenience init(_ path: String, makes: Bool) throws(RunLoop.Inspector.StartError) {
+        try self.init(SystemText(prefixOf: path.utf8), makes: makes)
+    }
+}

@@ -65,6 +65,15 @@ struct TraceProcessTests {
         #expect(Set(report.slices.filter { $0.kind == "run" }.map(\.thread)).count == 2)
     }
 
+    @Test func `RUNLOOP_TRACE may name a file whose name is not UTF-8`() throws {
+        let folder = Folder()
+        let status = shell(
+            "name=$folder/$(printf '\\377'); RUNLOOP_TRACE=$name $program work 300 >$folder/output 2>&1 && mv $name $folder/trace.json",
+            in: folder)
+        #expect(status == 0, "\(folder.text("output"))")
+        #expect(try RunLoop.Trace.Report(json: folder.text("trace.json")).program == "RunLoopsDiagnosticsPrograms")
+    }
+
     @Test func `runloop trace writes JSON and a page and prints a summary`() throws {
         let folder = Folder()
         let status = shell(

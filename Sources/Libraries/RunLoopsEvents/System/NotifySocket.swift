@@ -3,6 +3,7 @@
 
 internal import CLinuxKernel
 internal import RunLoops
+internal import RunLoopsSystem
 
 /// Tells the service manager, such as systemd, how the program is doing.
 ///
@@ -20,6 +21,8 @@ internal import RunLoops
 /// Thread safety: a value; any thread.
 public struct NotifySocket: Hashable, Sendable {
     /// The path of the socket; for a name in the abstract namespace, `@` and the name.
+    ///
+    /// Bytes that are not UTF-8 are shown as U+FFFD.
     public let path: String
     private let address: RunLoop.SocketAddress
 
@@ -27,10 +30,15 @@ public struct NotifySocket: Hashable, Sendable {
     ///
     /// - Throws: ``ServiceManagerError/environment(variable:value:)`` if it is neither, or has more than 107 bytes.
     public init(_ path: String) throws(ServiceManagerError) {
-        self.path = path
-        let isAbstract = path.hasPrefix("@")
-        guard isAbstract || path.hasPrefix("/"), path.utf8.count > 1, !path.utf8.contains(0),
-            let address = try? RunLoop.SocketAddress.unix(isAbstract ? "\0" + path.dropFirst() : path)
+        guard let text = SystemText(path) else { throw .environment(variable: "NOTIFY_SOCKET", value: path) }
+        try self.init(text)
+    }
+
+    private init(_ text: SystemText) throws(ServiceManagerError) {
+        path = text.decoded
+        let isAbstract = text.bytes.first == UInt8(ascii: "@")
+        guard isAbstract || text.isAbsolute, text.bytes.count > 1,
+            let address = try? RunLoop.SocketAddress.unix(bytes: isAbstract ? [0] + text.bytes.dropFirst() : text.bytes)
         else { throw .environment(variable: "NOTIFY_SOCKET", value: path) }
         self.address = address
     }
@@ -42,7 +50,7 @@ public struct NotifySocket: Hashable, Sendable {
     ///   other threads, which may be reading the environment.
     /// - Throws: ``ServiceManagerError/environment(variable:value:)`` if the variable names no Unix socket.
     public static func fromEnvironment(unsetting: Bool = false) throws(ServiceManagerError) -> NotifySocket? {
-        guard let path = ServiceEnvironment.value("NOTIFY_SOCKET") else { return nil }
+        guard let path = ServiceEnvironment.bytes("NOTIFY_SOCKET") else { return nil }
         if unsetting { ServiceEnvironment.unset("NOTIFY_SOCKET") }
         return try NotifySocket(path)
     }

@@ -3,10 +3,13 @@
 
 internal import LinuxLibC
 internal import RunLoops
+internal import RunLoopsSystem
 
 /// The variables with which a service manager starts a program.
 enum ServiceEnvironment {
-    static func value(_ variable: String) -> String? { getenv(variable).map { String(cString: $0) } }
+    static func value(_ variable: String) -> String? { bytes(variable)?.decoded }
+
+    static func bytes(_ variable: String) -> SystemText? { getenv(variable).map { SystemText(cString: $0) } }
 
     /// So that the processes that the program starts do not take the variables for theirs.
     static func unset(_ variables: String...) { for variable in variables { unsetenv(variable) } }

@@ -96,7 +96,8 @@ enum SocketCalls {
         var hints = addrinfo()
         hints.ai_socktype = stream
         var found: UnsafeMutablePointer<addrinfo>?
-        guard getaddrinfo(host, "\(port)", &hints, &found) == 0 else { return [] }
+        // C would look up what stands before a zero, which is another host.
+        guard !host.utf8.contains(0), getaddrinfo(host, "\(port)", &hints, &found) == 0 else { return [] }
         defer { freeaddrinfo(found) }
         var addresses: [(family: Int32, address: Data)] = []
         var next = found

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CStackSampling
+internal import RunLoopsSystem
 
 /// A 64-bit ELF file on the disk or mapped into memory.
 ///
@@ -31,7 +32,7 @@ struct ELFFile {
     /// Reads the file whose beginning is mapped at the address.
     init?(at base: UInt64) { self.init { [UInt8](memory: base &+ $0, count: $1) } }
 
-    init?(path: String) { self.init { [UInt8](file: path, from: $0, count: $1) } }
+    init?(path: SystemText) { self.init { [UInt8](file: path, from: $0, count: $1) } }
 
     // MARK: What is mapped
 

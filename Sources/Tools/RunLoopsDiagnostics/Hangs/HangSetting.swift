@@ -3,6 +3,7 @@
 
 internal import LinuxLibC
 internal import RunLoops
+internal import RunLoopsSystem
 
 /// The settings and state that all loops of one watch share.
 ///
@@ -19,8 +20,9 @@ final class HangSetting: @unchecked Sendable {
     {
         self.options = options
         self.handler = handler
-        if let directory = options.directory, access(directory, W_OK | X_OK) != 0 {
-            throw .directory(directory, RunLoop.SystemCallError(call: "access", code: errno))
+        if let directory = options.directory {
+            let code = SystemText(directory)?.withCString { access($0, W_OK | X_OK) == 0 ? 0 : errno } ?? EINVAL
+            if code != 0 { throw .directory(directory, RunLoop.SystemCallError(call: "access", code: code)) }
         }
         guard options.takesStacks else {
             sampler = nil

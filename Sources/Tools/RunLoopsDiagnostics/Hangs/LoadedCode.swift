@@ -4,6 +4,7 @@
 internal import CLinuxKernel
 internal import CStackSampling
 internal import LinuxLibC
+internal import RunLoopsSystem
 
 /// The code that is mapped into this process, as listed by the kernel.
 ///
@@ -13,9 +14,9 @@ struct LoadedCode {
     /// One mapping of code: where it is, and which file it comes from.
     struct Mapping {
         var code: rl_code
-        var path: String
+        var path: SystemText
         /// The path with the file's device and inode, which change when a library is built anew.
-        var file: String
+        var file: SystemText
         /// Where the file's beginning is mapped.
         var base: UInt64
     }
@@ -36,7 +37,7 @@ struct LoadedCode {
         var (list, count) = ([UInt8](), 1 << 14)
         repeat {
             count *= 4
-            list = [UInt8](file: "/proc/thread-self/maps", count: count)
+            list = [UInt8](file: SystemText(prefixOf: "/proc/thread-self/maps".utf8), count: count)
         } while list.count == count && count < mostBytes
         if let previous, previous.list == list { return previous }
         return LoadedCode(list)
@@ -57,8 +58,8 @@ struct LoadedCode {
             guard fields[1].contains(UInt8(ascii: "x")), path == first.path, start < end else { continue }
             var mapping = Mapping(
                 code: rl_code(start: start, end: end, bias: 0, index: 0, index_size: 0),
-                path: String(decoding: path, as: UTF8.self),
-                file: String(decoding: line[fields[3].startIndex...], as: UTF8.self), base: first.base)
+                path: SystemText(prefixOf: path),
+                file: SystemText(prefixOf: line[fields[3].startIndex...]), base: first.base)
             ELFFile(at: first.base)?.place(&mapping.code, base: first.base)
             mappings.append(mapping)
         }
@@ -82,10 +83,10 @@ struct LoadedCode {
 
 extension [UInt8] {
     /// Reads at most `count` bytes of a file from an offset on; empty if the file cannot be read.
-    init(file path: String, from offset: UInt64 = 0, count: Int) {
+    init(file path: SystemText, from offset: UInt64 = 0, count: Int) {
         self.init(unsafeUninitializedCapacity: count) { buffer, filled in
             // Without waiting: the file may have been replaced by a pipe.
-            let file = rl_open(path, O_RDONLY | O_NONBLOCK, 0)
+            let file = path.withCString { rl_open($0, O_RDONLY | O_NONBLOCK, 0) }
             guard file >= 0 else { return }
             defer { close(file) }
             while filled < count {

@@ -3,6 +3,7 @@
 
 internal import CStackSampling
 internal import LinuxLibC
+internal import RunLoopsSystem
 
 /// Finds the functions that addresses are in, in release builds too.
 ///
@@ -22,25 +23,26 @@ final class Symbolizer {
 
     /// The key of a cached result: an address inside a file.
     private struct Place: Hashable {
-        var file: String
+        var file: SystemText
         var address: UInt64
     }
 
-    private var files: [String: (file: ELFFile, functions: [ELFFile.Function])] = [:]
+    private var files: [SystemText: (file: ELFFile, functions: [ELFFile.Function])] = [:]
     private var known: [Place: (start: UInt64, mangled: String, name: String)?] = [:]
     /// The maximum number of cached results; the cache is emptied when it is full.
     private static let mostKnown = 4096
     /// The path of the program's file, as the kernel's lists name it.
-    private let program = String(unsafeUninitializedCapacity: 4096) { buffer in
-        buffer.withMemoryRebound(to: CChar.self) {
-            max(0, readlink("/proc/thread-self/exe", $0.baseAddress.unsafelyUnwrapped, $0.count))
-        }
-    }
+    private let program = SystemText(
+        prefixOf: [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
+            count = buffer.withMemoryRebound(to: CChar.self) {
+                max(0, readlink("/proc/thread-self/exe", $0.baseAddress.unsafelyUnwrapped, $0.count))
+            }
+        })
 
     /// Returns the function at an address of code.
     func symbol(at address: UInt64, in code: LoadedCode = .now()) -> Symbol {
         guard let mapping = code.mapping(at: address) else { return Symbol(start: address, offset: 0) }
-        let module = mapping.path.split(separator: "/").last.map(String.init)
+        let module = mapping.path.names.last?.decoded
         let bias = mapping.code.bias
         guard let function = function(Place(file: mapping.file, address: address &- bias), mapping) else {
             return Symbol(start: address, module: module, offset: address &- mapping.base)
@@ -71,8 +73,8 @@ final class Symbolizer {
         // The program's own file may have been replaced since it was started. The kernel's part is only in memory.
         let file =
             mapping.path == program
-            ? ELFFile(path: "/proc/thread-self/exe")
-            : mapping.path.hasPrefix("/") ? ELFFile(path: mapping.path) : ELFFile(at: mapping.base)
+            ? ELFFile(path: SystemText(prefixOf: "/proc/thread-self/exe".utf8))
+            : mapping.path.isAbsolute ? ELFFile(path: mapping.path) : ELFFile(at: mapping.base)
         guard let file else { return nil }
         files[mapping.file] = (file, file.functions())
         return files[mapping.file]

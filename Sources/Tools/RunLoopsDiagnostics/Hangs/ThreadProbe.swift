@@ -4,6 +4,7 @@
 internal import CLinuxKernel
 internal import CStackSampling
 internal import RunLoops
+internal import RunLoopsSystem
 
 /// Reads the kernel's figures of one thread of this process.
 struct ThreadProbe {
@@ -56,7 +57,7 @@ struct ThreadProbe {
 
     /// Returns the beginning of a small file; an empty string if the file cannot be read.
     private static func read(_ path: String) -> String {
-        String(decoding: [UInt8](file: path, count: 4096), as: UTF8.self)
+        String(decoding: [UInt8](file: SystemText(prefixOf: path.utf8), count: 4096), as: UTF8.self)
     }
 }
 

@@ -11,30 +11,31 @@ internal import RunLoopsSystem
 /// `PID-RANDOM` is a socket, `PID-RANDOM.new` a socket that does not listen yet. No name is used twice, so that a
 /// process that removes the sockets of dead processes cannot remove the socket of a living process.
 final class InspectorDirectory: Sendable {
-    let path: String
     private let descriptor: PrivateDescriptor
 
     /// The possible paths of this user's directory, in order of preference.
-    static var candidates: [String] {
+    static var candidates: [SystemText] {
         let user = rl_port_user()
-        var parents: [String] = []
+        var parents: [SystemText] = []
         // Relative paths are to be ignored, says the specification of the variable.
-        if let named = getenv("XDG_RUNTIME_DIR").map({ String(cString: $0) }), named.hasPrefix("/") {
+        if let named = getenv("XDG_RUNTIME_DIR").map({ SystemText(cString: $0) }), named.isAbsolute {
             parents = [named]
         }
-        let run = "/run/user/\(user)"
+        let run = SystemText(prefixOf: "/run/user/\(user)".utf8)
         if parents != [run] { parents.append(run) }
-        return parents.filter { isPrivate($0) }.map { "\($0)/run-loop-inspect" } + ["/tmp/run-loop-inspect-\(user)"]
+        return parents.filter { isPrivate($0) }.map { $0.entry(SystemText(prefixOf: "run-loop-inspect".utf8)) }
+            + [SystemText(prefixOf: "/tmp/run-loop-inspect-\(user)".utf8)]
     }
 
     /// Whether the directory belongs to this user alone: another user who may write to it could replace a socket after
     /// the check.
-    private static func isPrivate(_ path: String) -> Bool {
-        let number = rl_port_open_directory(path, true)
+    private static func isPrivate(_ path: SystemText) -> Bool {
+        let number = path.withCString { rl_port_open_directory($0, true) }
         return number >= 0 && complaint(PrivateDescriptor(adopting: number), path) == nil
     }
 
-    private static func complaint(_ directory: PrivateDescriptor, _ path: String) -> String? {
+    private static func complaint(_ directory: PrivateDescriptor, _ path: SystemText) -> String? {
+        let path = path.decoded
         var file = rl_file()
         let result = rl_port_describe(directory.number, &file)
         if result < 0 { return "\(path) cannot be looked at: \(RunLoop.SystemCallError(call: "fstat", code: -result))" }
@@ -44,17 +45,16 @@ final class InspectorDirectory: Sendable {
     }
 
     /// Opens a directory; with `makes`, creates it if it does not exist.
-    init(_ path: String, makes: Bool) throws(RunLoop.Inspector.StartError) {
+    init(_ path: SystemText, makes: Bool) throws(RunLoop.Inspector.StartError) {
         if makes {
-            let made = rl_port_make_directory(path, 0o700)
+            let made = path.withCString { rl_port_make_directory($0, 0o700) }
             if made < 0, made != -EEXIST { throw .system(.init(call: "mkdir", code: -made)) }
         }
-        let number = rl_port_open_directory(path, false)
+        let number = path.withCString { rl_port_open_directory($0, false) }
         if number == -ELOOP || number == -ENOTDIR {
-            throw .unsafeDirectory("\(path) is no directory, or a link to one")
+            throw .unsafeDirectory("\(path.decoded) is no directory, or a link to one")
         }
         if number < 0 { throw .system(.init(call: "open", code: -number)) }
-        self.path = path
         descriptor = PrivateDescriptor(adopting: number)
         if let complaint = Self.complaint(descriptor, path) { throw .unsafeDirectory(complaint) }
     }

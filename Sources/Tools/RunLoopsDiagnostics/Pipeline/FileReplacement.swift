@@ -10,7 +10,9 @@ internal import RunLoopsSystem
 package enum FileReplacement {
     /// Throws an error that would keep ``write(_:to:)`` from writing the file, as far as this can be known before:
     /// `EEXIST` or `EISDIR` if something other than a regular file, or a link to one, has the name.
-    package static func check(_ path: String) throws(RunLoop.SystemCallError) { _ = try existingMode(path) }
+    package static func check(_ path: String) throws(RunLoop.SystemCallError) {
+        _ = try existingMode(SystemText(path, for: "open"))
+    }
 
     /// Writes a new file under a temporary name, and then renames it: a reader finds either the whole old file or the
     /// whole new file.
@@ -22,9 +24,14 @@ package enum FileReplacement {
     package static func write(
         _ text: String, to path: String, mode: UInt32 = 0o644
     ) throws(RunLoop.SystemCallError) {
+        try write(text, to: SystemText(path, for: "open"), mode: mode)
+    }
+
+    /// As the other, for a path that need not be UTF-8.
+    static func write(_ text: String, to path: SystemText, mode: UInt32 = 0o644) throws(RunLoop.SystemCallError) {
         let existing = try existingMode(path)
-        let draft = "\(path).part-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
-        let descriptor = rl_open(draft, O_WRONLY | O_CREAT | O_EXCL, mode)
+        let draft = SystemText(prefixOf: path.bytes + ".part-\(String(UInt64.random(in: 0 ... .max), radix: 36))".utf8)
+        let descriptor = draft.withCString { rl_open($0, O_WRONLY | O_CREAT | O_EXCL, mode) }
         guard descriptor >= 0 else { throw RunLoop.SystemCallError(call: "open", code: -descriptor) }
         defer { close(descriptor) }
         do throws(RunLoop.SystemCallError) {
@@ -33,25 +40,27 @@ package enum FileReplacement {
             var text = text
             let code = text.withUTF8 { write($0, to: descriptor) }
             if code != 0 { throw RunLoop.SystemCallError(call: "write", code: code) }
-            if rename(draft, path) != 0 { throw RunLoop.SystemCallError(call: "rename", code: errno) }
+            if draft.withCString({ draft in path.withCString { rename(draft, $0) } }) != 0 {
+                throw RunLoop.SystemCallError(call: "rename", code: errno)
+            }
         } catch {
-            unlink(draft)
+            _ = draft.withCString { unlink($0) }
             throw error
         }
     }
 
     /// Returns the permissions of the file with this name; `nil` if there is none.
-    private static func existingMode(_ path: String) throws(RunLoop.SystemCallError) -> mode_t? {
-        _ = try SystemText(path, for: "open")
+    private static func existingMode(_ path: SystemText) throws(RunLoop.SystemCallError) -> mode_t? {
         var status = stat()
-        if stat(path, &status) == 0 {
+        if path.withCString({ stat($0, &status) }) == 0 {
             let kind = status.st_mode & S_IFMT
             guard kind == S_IFREG else {
                 throw RunLoop.SystemCallError(call: "open", code: kind == S_IFDIR ? EISDIR : EEXIST)
             }
         }
-        let folder = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) } ?? "."
-        if access(folder, W_OK) != 0 { throw RunLoop.SystemCallError(call: "access", code: errno) }
+        let slash = path.bytes.lastIndex(of: UInt8(ascii: "/"))
+        let folder = SystemText(prefixOf: slash.map { path.bytes[...$0] } ?? [UInt8(ascii: ".")])
+        if folder.withCString({ access($0, W_OK) }) != 0 { throw RunLoop.SystemCallError(call: "access", code: errno) }
         return status.st_mode == 0 ? nil : status.st_mode & 0o777
     }
 

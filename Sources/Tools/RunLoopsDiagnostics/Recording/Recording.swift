@@ -4,6 +4,7 @@
 internal import CTraceStart
 internal import LinuxLibC
 public import RunLoops
+internal import RunLoopsSystem
 
 extension RunLoop {
     /// Records the activity of loops: every phase and callout, the cause of each wake-up, and how long each callout had
@@ -120,12 +121,12 @@ private final class ProcessRecording: @unchecked Sendable {
 
     private let recording = RunLoop.Recording()
     // Written once, before main().
-    @exclusivity(unchecked) private var file = ""
+    @exclusivity(unchecked) private var file = SystemText()
     private let generation = ForkGeneration()
     private let hasEnded = Guarded(false)
 
-    func start(_ file: String) {
-        self.file = file.replacing("%p", with: "\(getpid())")
+    func start(_ file: SystemText) {
+        self.file = SystemText(prefixOf: file.bytes.replacing("%p".utf8, with: "\(getpid())".utf8))
         recording.addNewLoops()
         atexit { ProcessRecording.shared.end() }
     }
@@ -141,7 +142,7 @@ private final class ProcessRecording: @unchecked Sendable {
             do {
                 try recording.trace().write(to: file)
             } catch {
-                SystemCalls.writeToStandardError("RUNLOOP_TRACE: \(file) could not be written: \(error)\n")
+                SystemCalls.writeToStandardError("RUNLOOP_TRACE: \(file.decoded) could not be written: \(error)\n")
             }
         }
     }
@@ -149,7 +150,7 @@ private final class ProcessRecording: @unchecked Sendable {
 
 /// Called by CTraceStart before `main()`, when the environment has `RUNLOOP_TRACE`.
 @_cdecl("run_loops_start_trace")
-func startTrace(_ file: UnsafePointer<CChar>) { ProcessRecording.shared.start(String(cString: file)) }
+func startTrace(_ file: UnsafePointer<CChar>) { ProcessRecording.shared.start(SystemText(cString: file)) }
 
 /// Called by CTraceStart when a signal or the end of the recording time ends the program; returns when the trace is
 /// written.

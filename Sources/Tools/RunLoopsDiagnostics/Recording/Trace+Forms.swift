@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import RunLoops
+internal import RunLoopsSystem
 
 extension RunLoop.Trace {
     /// The trace as JSON that Chrome's tracing page and Perfetto open.
@@ -47,6 +48,12 @@ extension RunLoop.Trace {
     /// - Parameter file: The path of the file.
     /// - Throws: The error of the system; `EEXIST` or `EISDIR` if something other than a regular file has the name.
     public func write(to file: String) throws(RunLoop.SystemCallError) {
-        try FileReplacement.write(file.hasSuffix(".html") ? page() : chromeJSON(), to: file)
+        try write(to: SystemText(file, for: "open"))
+    }
+
+    /// As the other, for a path that need not be UTF-8.
+    func write(to file: SystemText) throws(RunLoop.SystemCallError) {
+        let isPage = file.bytes.suffix(5).elementsEqual(".html".utf8)
+        try FileReplacement.write(isPage ? page() : chromeJSON(), to: file)
     }
 }
