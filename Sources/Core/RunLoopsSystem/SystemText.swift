@@ -30,7 +30,14 @@ package struct SystemText: Hashable, Sendable {
     ///
     /// - Throws: `EINVAL` if a character is U+0000.
     package init(_ text: String, for call: String) throws(RunLoop.SystemCallError) {
-        guard let checked = SystemText(text) else { throw RunLoop.SystemCallError(call: call, code: EINVAL) }
+        try self.init(text.utf8, for: call)
+    }
+
+    /// Bytes of a program for one call of the system.
+    ///
+    /// - Throws: `EINVAL` if a byte is zero.
+    package init(_ bytes: some Sequence<UInt8>, for call: String) throws(RunLoop.SystemCallError) {
+        guard let checked = SystemText(bytes) else { throw RunLoop.SystemCallError(call: call, code: EINVAL) }
         self = checked
     }
 

@@ -32,6 +32,25 @@ import Testing
         }
     }
 
+    @Test func `insert and remove take a path that is not UTF-8 as bytes`() throws {
+        try withTree { loop, directory, told in
+            directory.makeDirectory(FileNames.notUTF8)
+            let path = directory.path(FileNames.notUTF8)
+            let watch = try FileWatch([]) { _, new in told.value += new }
+            try watch.insert(bytes: path)
+            add(watch, to: loop)
+            directory.write(FileNames.notUTF8 + Array("/file".utf8))
+            drain(loop)
+            #expect(told.value.first == .created(FileWatch.File(path + Array("/file".utf8), isDirectory: false)))
+            watch.remove(bytes: path)
+            #expect(watch.watchCount == 0)
+            #expect(throws: RunLoop.SystemCallError(call: "inotify_add_watch", code: EINVAL)) {
+                try watch.insert(bytes: path + [0])
+            }
+            watch.invalidate()
+        }
+    }
+
     @Test func `Two directories with canonically equal names are watched, and one still is after the other is removed`()
         throws
     {

@@ -4,6 +4,7 @@
 internal import CLinuxKernel
 internal import LinuxLibC
 public import RunLoops
+internal import RunLoopsSystem
 
 /// Calls a closure on a loop's thread with what happens to files and directories.
 ///
@@ -104,7 +105,7 @@ public final class FileWatch: EventSource, @unchecked Sendable {
     ) throws(RunLoop.SystemCallError) {
         let file = Descriptor(try check("inotify_init1", rl_inotify_create()))
         var tree = WatchTree(WatchSystem(file), isRecursive: recursive, changes: changes)
-        for path in paths { try tree.insert(path) }
+        for path in paths { try tree.insert(SystemText(path, for: "inotify_add_watch")) }
         self.tree = tree
         self.handler = handler
         self.window = window
@@ -126,7 +127,13 @@ public final class FileWatch: EventSource, @unchecked Sendable {
     ///   in it.
     ///
     /// Thread safety: any thread; waits while a change is being worked out.
-    public func insert(_ path: String) throws(RunLoop.SystemCallError) {
+    public func insert(_ path: String) throws(RunLoop.SystemCallError) { try insert(bytes: Array(path.utf8)) }
+
+    /// Watches a path that need not be UTF-8, such as ``File/pathBytes``.
+    ///
+    /// Otherwise as ``insert(_:)``.
+    public func insert(bytes path: [UInt8]) throws(RunLoop.SystemCallError) {
+        let path = try SystemText(path, for: "inotify_add_watch")
         try state.withLock { () throws(RunLoop.SystemCallError) in
             if isValid { try tree.insert(path) }
         }
@@ -137,7 +144,13 @@ public final class FileWatch: EventSource, @unchecked Sendable {
     ///
     /// Changes that have not been reported yet are not reported any more.
     /// Thread safety: any thread; waits while a change is being worked out.
-    public func remove(_ path: String) {
+    public func remove(_ path: String) { remove(bytes: Array(path.utf8)) }
+
+    /// Stops watching a path that need not be UTF-8.
+    ///
+    /// Otherwise as ``remove(_:)``.
+    public func remove(bytes path: [UInt8]) {
+        guard let path = SystemText(path) else { return }
         state.withLock { tree.remove(path) }
         reportRefusals()
     }

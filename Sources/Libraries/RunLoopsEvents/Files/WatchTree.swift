@@ -52,8 +52,7 @@ struct WatchTree {
 
     // MARK: Roots
 
-    mutating func insert(_ path: String) throws(RunLoop.SystemCallError) {
-        let path = try SystemText(path, for: "inotify_add_watch")
+    mutating func insert(_ path: SystemText) throws(RunLoop.SystemCallError) {
         if roots[path] != nil { return }
         // A program may go to another directory, and the path would lead elsewhere.
         let place = try path.madeAbsolute()
@@ -66,8 +65,8 @@ struct WatchTree {
         if isRecursive { lookBelow([root]) }
     }
 
-    mutating func remove(_ path: String) {
-        guard let root = SystemText(path).flatMap({ roots.removeValue(forKey: $0) }) else { return }
+    mutating func remove(_ path: SystemText) {
+        guard let root = roots.removeValue(forKey: path) else { return }
         drop(root)
         uncover(root, isTold: true)
         look()

@@ -3,7 +3,10 @@
 
 import CLinuxKernel
 import Glibc
-import RunLoopsEvents
+import RunLoops
+import RunLoopsSystem
+
+@testable import RunLoopsEvents
 
 /// A tree of names that is made of nothing but the reports of a watch.
 final class ReplayedTree {
@@ -107,4 +110,10 @@ func names(below path: [UInt8]) -> Set<[UInt8]> {
     }
     visit(path, [])
     return all
+}
+
+extension WatchTree {
+    mutating func insert(_ path: String) throws(RunLoop.SystemCallError) {
+        try insert(SystemText(path, for: "inotify_add_watch"))
+    }
 }
