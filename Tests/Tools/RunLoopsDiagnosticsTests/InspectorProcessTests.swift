@@ -65,7 +65,6 @@ struct InspectorProcessTests {
 
     @Test func `an unserved timer in Foundation's main loop is found without linking Foundation`() throws {
         let said = try shell("$program foundation").text
-        if said == "no Foundation\n" { return }
         #expect(said == "[]\n[\"foundationLoopNotRun\"]\n[]\n")
     }
 
