@@ -52,7 +52,7 @@ import Testing
 }
 
 @MainActor @Suite struct AnimationTests {
-    @Test func `An animated frame is set at once, and the shown view moves to it`() throws {
+    @Test func `An animated frame is set at once, and the view is shown moving to it`() throws {
         try Fixture.with { f in
             f.move(to: 30)
             #expect(f.block.frame == Rect(30, 0, 2, 1))
@@ -253,7 +253,7 @@ import Testing
         }
     }
 
-    @Test func `Values are shown at once if the display reduces motion`() throws {
+    @Test func `Animated values are shown at once if the display reduces motion`() throws {
         try Fixture.with { f in
             f.app.display.abilities.reducesMotion = true
             var calls: [Bool] = []
@@ -550,7 +550,7 @@ import Testing
         }
     }
 
-    @Test func `A group of views is faded as one`() throws {
+    @Test func `A view and its subviews are composed before they are faded`() throws {
         let outer = View()
         outer.backgroundColor = .rgb(100, 100, 100)
         let inner = View(frame: Rect(0, 0, 2, 1))

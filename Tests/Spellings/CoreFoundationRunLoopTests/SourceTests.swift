@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `A source left in the loop of an ended thread is cancelled and then released`() {
+    @Test func `A source left in the loop of an ended thread is released`() {
         let log = Locked<[String]>([])
         TestThread.run {
             var context = CFRunLoopSourceContext()
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func `A source's context and description are those it was made with`() {
+    @Test func `CFRunLoopSourceGetContext returns the context, and the description shows the source's state`() {
         TestThread.run {
             let counter = Counter()
             let source = makeSource(counter, order: 9) {
@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    @Test func `A version 1 source's reply waits for room and is dropped where nothing reads it`() {
+    @Test func `A version 1 source's reply waits for room in the socket and is dropped if the peer has closed`() {
         TestThread.run {
             let port = Port(.sockets())
             let source = makeSource(port)
