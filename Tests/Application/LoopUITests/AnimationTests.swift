@@ -313,7 +313,7 @@ import Testing
         }
     }
 
-    @Test func `A repeated animation begins again and an autoreversed one goes back`() throws {
+    @Test func `A repeated animation begins again at the start, and an autoreversed animation moves back`() throws {
         try Fixture.with { f in
             f.move(to: 30, [.curveLinear, .repeat, .autoreverse])
             f.app.advance(by: .milliseconds(1500))
@@ -372,7 +372,7 @@ import Testing
         }
     }
 
-    @Test func `A view moves together with the views inside it`() throws {
+    @Test func `The subviews of an animated view move together with it`() throws {
         try Fixture.with { f in
             let inner = Block(frame: Rect(3, 1, 2, 1))
             f.block.addSubview(inner)

@@ -489,7 +489,7 @@ import Testing
         }
     }
 
-    @Test func `A touch across a reload chooses the row only if its item is still under the finger`() throws {
+    @Test func `A touch during a reload chooses the row only if its item is still under the finger`() throws {
         try with(["a", "b", "c", "d"]) { app, table, items in
             app.send(.pointer(PointerInput(.began, at: Point(0, 1))))
             app.advance(by: .seconds(1))

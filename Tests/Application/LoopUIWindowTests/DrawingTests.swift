@@ -112,7 +112,7 @@ import Testing
         #expect(middles == [0x16181D, 0xE5686F, 0xFF0000, 0xEEEEEE, 0x010203, 0x090807])
     }
 
-    @Test func `A picture is drawn with its own pixels behind the cells in front, and holes show the background`()
+    @Test func `A picture is drawn in pixels behind the cells that cover it, and its holes show the background`()
         throws
     {
         let painter = try painter()

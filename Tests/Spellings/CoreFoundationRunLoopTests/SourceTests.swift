@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `Schedule and cancel are called with the loop and each mode`() {
+    @Test func `A source's schedule and cancel functions are called with the loop and each mode`() {
         TestThread.run {
             let log = Log()
             var context = CFRunLoopSourceContext()
@@ -214,7 +214,7 @@ import Testing
         }
     }
 
-    @Test func `The descriptor of a version 1 source is read when the source is added`() {
+    @Test func `A version 1 source uses the descriptor that getPort returns when the source is added`() {
         TestThread.run {
             let port = Port()
             let descriptor = port.descriptor

@@ -43,7 +43,7 @@ import class FoundationRunLoop.RunLoop
         }
     }
 
-    @Test func `Equal notifications are coalesced into the last one`() {
+    @Test func `Of equal notifications only the last is posted unless the coalesce mask is none`() {
         with { manual, queue in
             for name in ["a", "b", "a"] { queue.enqueue(note(name), postingStyle: .asap) }
             manual.advance(by: .zero)

@@ -226,7 +226,7 @@ import class FoundationRunLoop.Timer
         }
     }
 
-    @Test func `A common timer fires in the common modes`() {
+    @Test func `A timer in the common modes fires in each of them and in no other mode`() {
         ManualRunLoop.with { manual in
             manual.loop.addCommonMode(.tracking)
             let timer = Timer(timeInterval: 1, repeats: true, block: noting(manual))
