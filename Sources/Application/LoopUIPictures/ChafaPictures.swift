@@ -20,7 +20,7 @@ public final class ChafaPictures: PictureWriter {
     private var kitty = KittyPictures()
     private var sixels = SixelPictures()
 
-    /// A writer for one terminal.
+    /// Makes a writer for one terminal.
     public init() {}
 
     /// Returns the bytes that remove pictures that are no longer in the frame, and show new ones.

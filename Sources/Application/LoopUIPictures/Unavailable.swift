@@ -7,7 +7,7 @@ public import LoopUITerminal
 
 // With the members of the real one: without them type checking would fail first, with an error that does not name the
 // trait.
-/// Shows pictures with their own pixels on terminals that can do so; with the trait `Pictures` alone.
+/// Shows pictures with their own pixels on terminals that can do so; available only with the trait `Pictures`.
 @available(
     *, unavailable,
     message: "Enable the trait Pictures of swift-run-loops: .package(url: …, traits: [\"Pictures\"])"

@@ -22,7 +22,7 @@ package import RunLoops
     public private(set) var isSuspended = false
     private var queue: InputQueue?
 
-    /// A display of the given size, in points.
+    /// Makes a display of the given size, in points.
     ///
     /// - Precondition: the size is at most 4,096 columns and rows.
     public init(size: Size = Size(80, 24)) {
@@ -70,7 +70,7 @@ package import RunLoops
         queue?.screenFrameBegan(at: instant, number: number)
     }
 
-    /// Whether the application wants no more input for now.
+    /// Whether the application's queue is full, so that a device would stop reading for now.
     public var isQueueFull: Bool { queue?.isFull ?? false }
 
     /// Changes the size, and reports the change to the application.

@@ -86,7 +86,7 @@ public import RunLoopsTesting
         application.run(until: RunLoop.Instant(nanoseconds: min(end.nanoseconds, .max - 1), base: now.base))
     }
 
-    /// Runs the loop until all that is ready was done, and waits for the frame that shows the result.
+    /// Runs the loop until all ready work is done, and waits for the frame that shows the result.
     public func settle() { advance(by: application.commit.frameInterval) }
 
     // MARK: Input

@@ -16,7 +16,7 @@ public struct TouchScript: Sendable {
     /// The steps in order.
     public private(set) var steps: [Step] = []
 
-    /// A script without a step.
+    /// Makes a script without steps.
     public init() {}
 
     /// Adds an input.
@@ -26,7 +26,7 @@ public struct TouchScript: Sendable {
         steps.append(Step(delay: delay, input: PointerInput(phase, at: point, identifier: finger)))
     }
 
-    /// A finger that goes down, moves in even steps and goes up.
+    /// Returns the script of a finger that goes down, moves in even steps and goes up.
     ///
     /// - Parameters:
     ///   - start: The point at which the finger goes down.
@@ -51,7 +51,7 @@ public struct TouchScript: Sendable {
         return script
     }
 
-    /// A finger that goes down, stays and goes up.
+    /// Returns the script of a finger that goes down, stays and goes up.
     public static func hold(at point: Point, for duration: Duration, finger: Int = 0) -> TouchScript {
         var script = TouchScript()
         script.add(.began, at: point, finger: finger)
@@ -59,7 +59,7 @@ public struct TouchScript: Sendable {
         return script
     }
 
-    /// Two fingers that move away from each other or towards each other, on a level line.
+    /// Returns the script of two fingers that move away from each other or towards each other, on a level line.
     public static func pinch(
         around center: Point, from start: Double, to end: Double, lasting duration: Duration = .milliseconds(300),
         steps: Int = 10

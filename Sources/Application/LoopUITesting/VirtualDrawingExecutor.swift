@@ -4,12 +4,12 @@
 public import LoopUI
 internal import RunLoops
 
-/// Executes drawings in a test's virtual time, with some workers, each of which takes a time for each drawing.
+/// Executes drawings in a test's virtual time; each of its workers takes the set time for a drawing.
 ///
 /// A drawing runs at the end of that time, on the test's thread. ``TestApplication`` sets an executor of this type in its
 /// application.
 @MainActor public final class VirtualDrawingExecutor: DrawingExecutor {
-    /// The most drawings that are under way at a time.
+    /// The maximum number of drawings that are under way at a time.
     public var workers: Int { didSet { begin() } }
     /// Returns the time that the next drawing takes.
     public var duration: () -> Duration
@@ -21,10 +21,10 @@ internal import RunLoops
     private var waiting: ArraySlice<@Sendable () -> Void> = []
     private var busy = 0
 
-    /// An executor on the loop of the calling thread.
+    /// Makes an executor on the loop of the calling thread.
     ///
     /// - Parameters:
-    ///   - workers: The most drawings that are under way at a time.
+    ///   - workers: The maximum number of drawings that are under way at a time.
     ///   - duration: The time that each drawing takes.
     public init(workers: Int = 2, duration: Duration = .zero) {
         loop = .current

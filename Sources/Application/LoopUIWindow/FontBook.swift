@@ -35,7 +35,7 @@ final class FontBook {
     private let description: OpaquePointer
     private var letters: [Key: Letter] = [:]
 
-    /// The letters of a font, such as `monospace 12`.
+    /// Makes the letters of a font, such as `monospace 12`.
     ///
     /// - Parameters:
     ///   - name: The family, the style and the size in typographic points, in the form that Pango reads.
@@ -84,8 +84,8 @@ final class FontBook {
         for (font, _) in letter.glyphs { cairo_scaled_font_destroy(font) }
     }
 
-    /// The most letters that are kept, more than a screen shows; beyond them all are shaped again, so that a hostile text
-    /// takes no memory.
+    /// The maximum number of letters that are kept, more than a screen shows; beyond it all letters are shaped again,
+    /// so that a hostile text takes no memory.
     private static let mostLetters = 1 << 14
 
     /// Returns the letter of a glyph, which is shaped at the first call.

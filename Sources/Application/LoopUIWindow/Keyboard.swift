@@ -18,7 +18,7 @@ final class Keyboard {
     /// change them.
     private var held: [UInt8: Key] = [:]
 
-    /// The keyboard of a server.
+    /// Makes the keyboard of a server.
     ///
     /// Has the server repeat keys that are held without reporting that they go up in between, and report other layouts.
     convenience init(_ connection: OpaquePointer) throws(WindowDisplayError) {
@@ -33,7 +33,7 @@ final class Keyboard {
         self.event = event
     }
 
-    /// A keyboard of a layout by its name, without a server.
+    /// Makes a keyboard with the layout of a name, without a server.
     convenience init(layout: String) throws(WindowDisplayError) {
         try self.init { context in
             layout.withCString { layout in

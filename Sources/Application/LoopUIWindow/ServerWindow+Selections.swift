@@ -24,7 +24,7 @@ extension ServerWindow {
         flush()
     }
 
-    /// The most bytes of a selection that are taken.
+    /// The maximum number of bytes that are read of a selection.
     private static var longest: Int { 4 << 20 }
 
     /// Returns the text that has come; nil if there is none, or if the owner sends the text in parts, which is not

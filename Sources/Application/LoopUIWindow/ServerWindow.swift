@@ -31,7 +31,7 @@ final class ServerWindow {
         return (connection, Int(number))
     }
 
-    /// A window that is not shown yet; the window owns the connection from now on.
+    /// Makes a window that is not shown yet; the window owns the connection from now on.
     ///
     /// - Parameters:
     ///   - connection: The connection.

@@ -6,7 +6,7 @@ public import LoopUI
 
 // With the members of the real one: without them type checking would fail first, with an error that does not name the
 // trait.
-/// A window of the X server as the display of an application; with the trait `Window` alone.
+/// A window of the X server as the display of an application; available only with the trait `Window`.
 @available(
     *, unavailable,
     message: "Enable the trait Window of swift-run-loops: .package(url: …, traits: [\"Window\"])"
@@ -17,7 +17,7 @@ public import LoopUI
 }
 
 extension Application {
-    /// Runs a program in a window, from its launch to its end; with the trait `Window` alone.
+    /// Runs a program in a window, from its launch to its end; available only with the trait `Window`.
     @available(
         *, unavailable,
         message: "Enable the trait Window of swift-run-loops: .package(url: …, traits: [\"Window\"])"

@@ -54,7 +54,7 @@ internal import RunLoopsEvents
     /// Whether the frames of the screen are asked for where the server counts them; tests of the fallback say no.
     package var usesScreenFrames = true
 
-    /// A window that is opened by the application.
+    /// Makes a window that the application opens when it launches.
     ///
     /// - Parameters:
     ///   - size: The first size of the window, in cells; the window manager may choose another one.

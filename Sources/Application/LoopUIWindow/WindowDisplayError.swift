@@ -8,7 +8,7 @@ public enum WindowDisplayError: Error, Hashable, Sendable {
     case noServer(display: String)
     /// The server has no keyboard that the program understands.
     case noKeyboard
-    /// There is no font under the name.
+    /// There is no font with the name.
     case noFont(String)
     /// The server cannot show a window with true colours.
     case noTrueColor

@@ -15,7 +15,7 @@ public struct WindowTheme: Hashable, Sendable {
         /// The part of blue.
         public var blue: UInt8
 
-        /// A colour of six hexadecimal digits, such as `0x1D1F21`.
+        /// Makes a colour from six hexadecimal digits, such as `0x1D1F21`.
         public init(_ digits: UInt32) {
             red = UInt8(truncatingIfNeeded: digits >> 16)
             green = UInt8(truncatingIfNeeded: digits >> 8)

@@ -8,11 +8,11 @@
 public import CCoreFoundationRunLoop
 internal import CoreFoundation
 
-/// The default mode, where a `CFRunLoopMode` is asked for; otherwise the name is Core Foundation's string.
+/// The default mode, in code that needs a `CFRunLoopMode`; in other code the name is Core Foundation's string.
 @_disfavoredOverload
 public var kCFRunLoopDefaultMode: CCoreFoundationRunLoop.CFRunLoopMode! { .kCFRunLoopDefaultMode }
 
-/// The mark of the common modes, where a `CFRunLoopMode` is asked for; otherwise the name is Core Foundation's string.
+/// The name of the common modes, in code that needs a `CFRunLoopMode`; in other code it is Core Foundation's string.
 @_disfavoredOverload
 public var kCFRunLoopCommonModes: CCoreFoundationRunLoop.CFRunLoopMode! { .kCFRunLoopCommonModes }
 
@@ -23,7 +23,7 @@ extension CCoreFoundationRunLoop.CFRunLoopMode {
         .init(rawValue: CoreFoundation.kCFRunLoopDefaultMode)
     }
 
-    /// The mark of the common modes.
+    /// The name of the common modes.
     public static var kCFRunLoopCommonModes: CCoreFoundationRunLoop.CFRunLoopMode! {
         .init(rawValue: CoreFoundation.kCFRunLoopCommonModes)
     }

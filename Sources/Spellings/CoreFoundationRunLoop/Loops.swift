@@ -60,16 +60,16 @@ extension CFRunLoop {
 
 // MARK: Loops
 
-/// The type identifier of this library's run loops.
+/// Returns the type identifier of this library's run loops.
 @_cdecl("RLRunLoopGetTypeID")
 @discardableResult
 public func CFRunLoopGetTypeID() -> CFTypeID { RLKind.loop.typeID }
 
-/// The loop of the calling thread, made at the first access.
+/// Returns the loop of the calling thread, which is made at the first access.
 @discardableResult
 public func CFRunLoopGetCurrent() -> CFRunLoop! { RunLoop.current.coreFoundation }
 
-/// The main thread's loop.
+/// Returns the main thread's loop.
 @discardableResult
 public func CFRunLoopGetMain() -> CFRunLoop! { RunLoop.main.coreFoundation }
 
@@ -78,7 +78,7 @@ public func CFRunLoopGetMain() -> CFRunLoop! { RunLoop.main.coreFoundation }
 @discardableResult
 public func CFRunLoopIsWaiting(_ rl: CFRunLoop!) -> Bool { LoopFace.with(rl, #function) { $0.native.isWaiting } }
 
-/// Makes the loop turn once more; if the loop sleeps, wakes it now.
+/// Makes the loop turn once more; wakes the loop if it sleeps.
 @_cdecl("RLRunLoopWakeUp")
 public func CFRunLoopWakeUp(_ rl: CFRunLoop!) { LoopFace.with(rl, #function) { $0.native.wakeUp() } }
 
@@ -88,20 +88,20 @@ public func CFRunLoopStop(_ rl: CFRunLoop!) { LoopFace.with(rl, #function) { $0.
 
 // MARK: Modes of a loop
 
-/// The name of the mode of the innermost run in progress; `NULL` if there is none.
+/// Returns the name of the mode of the innermost run in progress; `NULL` if there is none.
 @_disfavoredOverload
 @discardableResult
 public func CFRunLoopCopyCurrentMode(_ rl: CFRunLoop!) -> CFString! {
     LoopFace.of(rl, #function).native.currentMode?.name
 }
 
-/// The mode of the innermost run in progress; `nil` if there is none.
+/// Returns the mode of the innermost run in progress; `nil` if there is none.
 @discardableResult
 public func CFRunLoopCopyCurrentMode(_ rl: CFRunLoop!) -> CFRunLoopMode! {
     (LoopFace.of(rl, #function).native.currentMode?.name).map { CFRunLoopMode(rawValue: $0) }
 }
 
-/// The names of the modes to which something was added.
+/// Returns the names of the modes to which something was added.
 @discardableResult
 public func CFRunLoopCopyAllModes(_ rl: CFRunLoop!) -> CFArray! {
     var callbacks = kCFTypeArrayCallBacks
@@ -123,7 +123,7 @@ public func CFRunLoopAddCommonMode(_ rl: CFRunLoop!, _ mode: CFRunLoopMode!) {
     CFRunLoopAddCommonMode(rl, mode?.rawValue)
 }
 
-/// The date at which the next timer of `mode` is due; 0 if there is no timer.
+/// Returns the date at which the next timer of `mode` is due; 0 if there is no timer.
 @_cdecl("RLRunLoopGetNextTimerFireDate")
 @discardableResult
 public func CFRunLoopGetNextTimerFireDate(_ rl: CFRunLoop!, _ mode: CFString!) -> CFAbsoluteTime {
@@ -131,7 +131,7 @@ public func CFRunLoopGetNextTimerFireDate(_ rl: CFRunLoop!, _ mode: CFString!) -
     return next.map { Dates.date(of: $0) } ?? 0
 }
 
-/// The date at which the next timer of `mode` is due; 0 if there is no timer.
+/// Returns the date at which the next timer of `mode` is due; 0 if there is no timer.
 @discardableResult
 public func CFRunLoopGetNextTimerFireDate(_ rl: CFRunLoop!, _ mode: CFRunLoopMode!) -> CFAbsoluteTime {
     CFRunLoopGetNextTimerFireDate(rl, mode?.rawValue)

@@ -12,7 +12,7 @@ internal import RunLoops
 /// The Swift object behind a `CFRunLoopObserver`.
 final class ObserverFace: ItemFace, @unchecked Sendable {
     let native: RunLoop.Observer
-    /// The context with the retained `info`, which is valid as long as the observer.
+    /// The context with the retained `info`, which is valid while the observer is valid.
     private var context = CFRunLoopObserverContext()
     private let callout: UnsafeRawPointer?
 
@@ -76,7 +76,7 @@ final class ObserverFace: ItemFace, @unchecked Sendable {
     }
 }
 
-/// The type identifier of this library's observers.
+/// Returns the type identifier of this library's observers.
 @_cdecl("RLRunLoopObserverGetTypeID")
 @discardableResult
 public func CFRunLoopObserverGetTypeID() -> CFTypeID { RLKind.observer.typeID }
@@ -125,14 +125,14 @@ public func CFRunLoopAddObserver(_ rl: CFRunLoop!, _ observer: CFRunLoopObserver
     CFRunLoopAddObserver(rl, observer, mode?.rawValue)
 }
 
-/// Takes an observer out of a mode of a loop.
+/// Removes an observer from a mode of a loop.
 @_cdecl("RLRunLoopRemoveObserver")
 public func CFRunLoopRemoveObserver(_ rl: CFRunLoop!, _ observer: CFRunLoopObserver!, _ mode: CFString!) {
     let face = ObserverFace.of(observer, #function)
     face.remove(face.native, from: RunLoop.Mode(mode, #function), of: LoopFace.of(rl, #function))
 }
 
-/// Takes an observer out of a mode of a loop.
+/// Removes an observer from a mode of a loop.
 public func CFRunLoopRemoveObserver(_ rl: CFRunLoop!, _ observer: CFRunLoopObserver!, _ mode: CFRunLoopMode!) {
     CFRunLoopRemoveObserver(rl, observer, mode?.rawValue)
 }
@@ -155,7 +155,7 @@ public func CFRunLoopContainsObserver(
 
 // MARK: Asking and changing
 
-/// The points of a run at which the observer is called.
+/// Returns the points of a run at which the observer is called.
 @_cdecl("RLRunLoopObserverGetActivities")
 @discardableResult
 public func CFRunLoopObserverGetActivities(_ observer: CFRunLoopObserver!) -> CFOptionFlags {
@@ -169,7 +169,7 @@ public func CFRunLoopObserverDoesRepeat(_ observer: CFRunLoopObserver!) -> Bool 
     ObserverFace.of(observer, #function).native.repeats
 }
 
-/// The order of the observer: of the observers of one mode, the one with the lowest order is called first.
+/// Returns the order of the observer: of the observers of one mode, the one with the lowest order is called first.
 @_cdecl("RLRunLoopObserverGetOrder")
 @discardableResult
 public func CFRunLoopObserverGetOrder(_ observer: CFRunLoopObserver!) -> CFIndex {

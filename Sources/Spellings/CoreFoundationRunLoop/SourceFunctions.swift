@@ -14,13 +14,13 @@ public typealias CFRunLoopSourceContext = RLRunLoopSourceContext
 
 /// The context of a source of version 1, whose perform function has the four arguments of Apple's systems.
 ///
-/// The port is a file descriptor. The perform function is called once a turn for as long as the descriptor is readable,
-/// and reads from it. It returns `nil`, or a reply: a `CFData` that the caller owns, such as
+/// The port is a file descriptor. The perform function is called once a turn while the descriptor is readable, and
+/// reads from it. It returns `nil`, or a reply: a `CFData` that the caller owns, such as
 /// `Unmanaged.passRetained(data).toOpaque()`. The loop writes the reply to the descriptor, and releases it. The loop
 /// waits for room, and drops the rest of the reply after five seconds without progress.
 public typealias CFRunLoopSourceContext1 = RLRunLoopSourceContext1
 
-/// The type identifier of this library's sources.
+/// Returns the type identifier of this library's sources.
 @_cdecl("RLRunLoopSourceGetTypeID")
 @discardableResult
 public func CFRunLoopSourceGetTypeID() -> CFTypeID { RLKind.source.typeID }
@@ -68,14 +68,14 @@ public func CFRunLoopAddSource(_ rl: CFRunLoop!, _ source: CFRunLoopSource!, _ m
     CFRunLoopAddSource(rl, source, mode?.rawValue)
 }
 
-/// Takes a source out of a mode of a loop.
+/// Removes a source from a mode of a loop.
 @_cdecl("RLRunLoopRemoveSource")
 public func CFRunLoopRemoveSource(_ rl: CFRunLoop!, _ source: CFRunLoopSource!, _ mode: CFString!) {
     let face = SourceFace.of(source, #function)
     face.remove(face.native, from: RunLoop.Mode(mode, #function), of: LoopFace.of(rl, #function))
 }
 
-/// Takes a source out of a mode of a loop.
+/// Removes a source from a mode of a loop.
 public func CFRunLoopRemoveSource(_ rl: CFRunLoop!, _ source: CFRunLoopSource!, _ mode: CFRunLoopMode!) {
     CFRunLoopRemoveSource(rl, source, mode?.rawValue)
 }
@@ -100,7 +100,7 @@ public func CFRunLoopContainsSource(_ rl: CFRunLoop!, _ source: CFRunLoopSource!
 @_cdecl("RLRunLoopSourceSignal")
 public func CFRunLoopSourceSignal(_ source: CFRunLoopSource!) { SourceFace.with(source, #function) { $0.signal() } }
 
-/// The order of the source: of the signalled sources of one mode, the one with the lowest order is performed first.
+/// Returns the source's order: of the signalled sources of one mode, the one with the lowest order is performed first.
 @_cdecl("RLRunLoopSourceGetOrder")
 @discardableResult
 public func CFRunLoopSourceGetOrder(_ source: CFRunLoopSource!) -> CFIndex { SourceFace.of(source, #function).order }

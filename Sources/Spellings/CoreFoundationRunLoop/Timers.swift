@@ -26,7 +26,7 @@ final class TimerFace: ItemFace, @unchecked Sendable {
     let native: RunLoop.Timer
     private let anchor: Guarded<Anchor>
     private let interval: CFTimeInterval
-    /// The context with the retained `info`, which is valid as long as the timer.
+    /// The context with the retained `info`, which is valid while the timer is valid.
     private var context = CFRunLoopTimerContext()
     private let callout: UnsafeRawPointer?
 
@@ -125,7 +125,7 @@ final class TimerFace: ItemFace, @unchecked Sendable {
     }
 }
 
-/// The type identifier of this library's timers.
+/// Returns the type identifier of this library's timers.
 @_cdecl("RLRunLoopTimerGetTypeID")
 @discardableResult
 public func CFRunLoopTimerGetTypeID() -> CFTypeID { RLKind.timer.typeID }
@@ -176,14 +176,14 @@ public func CFRunLoopAddTimer(_ rl: CFRunLoop!, _ timer: CFRunLoopTimer!, _ mode
     CFRunLoopAddTimer(rl, timer, mode?.rawValue)
 }
 
-/// Takes a timer out of a mode of a loop.
+/// Removes a timer from a mode of a loop.
 @_cdecl("RLRunLoopRemoveTimer")
 public func CFRunLoopRemoveTimer(_ rl: CFRunLoop!, _ timer: CFRunLoopTimer!, _ mode: CFString!) {
     let face = TimerFace.of(timer, #function)
     face.remove(face.native, from: RunLoop.Mode(mode, #function), of: LoopFace.of(rl, #function))
 }
 
-/// Takes a timer out of a mode of a loop.
+/// Removes a timer from a mode of a loop.
 public func CFRunLoopRemoveTimer(_ rl: CFRunLoop!, _ timer: CFRunLoopTimer!, _ mode: CFRunLoopMode!) {
     CFRunLoopRemoveTimer(rl, timer, mode?.rawValue)
 }
@@ -204,7 +204,7 @@ public func CFRunLoopContainsTimer(_ rl: CFRunLoop!, _ timer: CFRunLoopTimer!, _
 
 // MARK: Asking and changing
 
-/// The date at which the timer fires next; 0 for an invalid timer.
+/// Returns the date at which the timer fires next; 0 for an invalid timer.
 @_cdecl("RLRunLoopTimerGetNextFireDate")
 @discardableResult
 public func CFRunLoopTimerGetNextFireDate(_ timer: CFRunLoopTimer!) -> CFAbsoluteTime {
@@ -219,7 +219,7 @@ public func CFRunLoopTimerSetNextFireDate(_ timer: CFRunLoopTimer!, _ fireDate: 
     TimerFace.of(timer, #function).nextFireDate = fireDate
 }
 
-/// The seconds between fires; 0 for a timer that fires once.
+/// Returns the seconds between fires; 0 for a timer that fires once.
 @_cdecl("RLRunLoopTimerGetInterval")
 @discardableResult
 public func CFRunLoopTimerGetInterval(_ timer: CFRunLoopTimer!) -> CFTimeInterval {
@@ -233,7 +233,7 @@ public func CFRunLoopTimerDoesRepeat(_ timer: CFRunLoopTimer!) -> Bool {
     TimerFace.of(timer, #function).intervalAndRepeats.1
 }
 
-/// The order that the timer was made with, which has no effect.
+/// Returns the order that the timer was made with, which has no effect.
 @_cdecl("RLRunLoopTimerGetOrder")
 @discardableResult
 public func CFRunLoopTimerGetOrder(_ timer: CFRunLoopTimer!) -> CFIndex { TimerFace.of(timer, #function).order }
@@ -255,7 +255,7 @@ public func CFRunLoopTimerGetContext(
     context.pointee = TimerFace.of(timer, #function).currentContext
 }
 
-/// The tolerance of the timer in seconds: how much later than its date the timer may fire.
+/// Returns the tolerance of the timer in seconds: how much later than its date the timer may fire.
 @_cdecl("RLRunLoopTimerGetTolerance")
 @discardableResult
 public func CFRunLoopTimerGetTolerance(_ timer: CFRunLoopTimer!) -> CFTimeInterval {

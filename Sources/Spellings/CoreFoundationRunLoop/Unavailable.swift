@@ -19,7 +19,7 @@ internal import CCoreFoundationRunLoop
 //
 // Generic where the toolchain has no such type.
 
-/// Core Foundation's source of a socket.
+/// Makes Core Foundation's source of a socket; not available here.
 @available(
     *, unavailable,
     message:
@@ -29,7 +29,7 @@ public func CFSocketCreateRunLoopSource(
     _ allocator: CFAllocator!, _ s: CFSocket!, _ order: CFIndex
 ) -> CFRunLoopSource! { isNotCalled() }
 
-/// Core Foundation's source of a message port.
+/// Makes Core Foundation's source of a message port; not available here.
 @available(
     *, unavailable,
     message: "The source would be one of Core Foundation's own loop. Use MessagePort of RunLoopsPorts."
@@ -38,7 +38,7 @@ public func CFMessagePortCreateRunLoopSource(
     _ allocator: CFAllocator!, _ local: CFMessagePort!, _ order: CFIndex
 ) -> CFRunLoopSource! { isNotCalled() }
 
-/// Core Foundation's source of a Mach port.
+/// Makes Core Foundation's source of a Mach port; not available here.
 @available(
     *, unavailable,
     message:
@@ -48,7 +48,7 @@ public func CFMachPortCreateRunLoopSource<Port>(
     _ allocator: CFAllocator!, _ port: Port, _ order: CFIndex
 ) -> CFRunLoopSource! { isNotCalled() }
 
-/// Core Foundation's source of a file descriptor.
+/// Makes Core Foundation's source of a file descriptor; not available here.
 @available(
     *, unavailable,
     message:
@@ -58,13 +58,13 @@ public func CFFileDescriptorCreateRunLoopSource<Descriptor>(
     _ allocator: CFAllocator!, _ f: Descriptor, _ order: CFIndex
 ) -> CFRunLoopSource! { isNotCalled() }
 
-/// Core Foundation's source of a notification to the user.
+/// Makes Core Foundation's source of a notification to the user; not available here.
 @available(*, unavailable, message: "Core Foundation has no CFUserNotification on Linux.")
 public func CFUserNotificationCreateRunLoopSource<Notification, CallBack>(
     _ allocator: CFAllocator!, _ userNotification: Notification, _ callout: CallBack, _ order: CFIndex
 ) -> CFRunLoopSource! { isNotCalled() }
 
-/// Adds a stream to Core Foundation's own loop.
+/// Adds a stream to Core Foundation's own loop; cannot take a loop of this library.
 @available(
     *, unavailable,
     message:
@@ -74,7 +74,7 @@ public func CFReadStreamScheduleWithRunLoop(
     _ stream: CFReadStream!, _ runLoop: CFRunLoop!, _ runLoopMode: CFString!
 ) { isNotCalled() }
 
-/// Adds a stream to Core Foundation's own loop.
+/// Adds a stream to Core Foundation's own loop; cannot take a loop of this library.
 @available(
     *, unavailable,
     message:
@@ -84,7 +84,7 @@ public func CFReadStreamScheduleWithRunLoop(
     _ stream: CFReadStream!, _ runLoop: CFRunLoop!, _ runLoopMode: CFRunLoopMode!
 ) { isNotCalled() }
 
-/// Removes a stream from Core Foundation's own loop.
+/// Removes a stream from Core Foundation's own loop; cannot take a loop of this library.
 @available(
     *, unavailable,
     message:
@@ -94,7 +94,7 @@ public func CFReadStreamUnscheduleFromRunLoop(
     _ stream: CFReadStream!, _ runLoop: CFRunLoop!, _ runLoopMode: CFString!
 ) { isNotCalled() }
 
-/// Removes a stream from Core Foundation's own loop.
+/// Removes a stream from Core Foundation's own loop; cannot take a loop of this library.
 @available(
     *, unavailable,
     message:
@@ -104,7 +104,7 @@ public func CFReadStreamUnscheduleFromRunLoop(
     _ stream: CFReadStream!, _ runLoop: CFRunLoop!, _ runLoopMode: CFRunLoopMode!
 ) { isNotCalled() }
 
-/// Adds a stream to Core Foundation's own loop.
+/// Adds a stream to Core Foundation's own loop; cannot take a loop of this library.
 @available(
     *, unavailable,
     message:
@@ -114,7 +114,7 @@ public func CFWriteStreamScheduleWithRunLoop(
     _ stream: CFWriteStream!, _ runLoop: CFRunLoop!, _ runLoopMode: CFString!
 ) { isNotCalled() }
 
-/// Adds a stream to Core Foundation's own loop.
+/// Adds a stream to Core Foundation's own loop; cannot take a loop of this library.
 @available(
     *, unavailable,
     message:
@@ -124,7 +124,7 @@ public func CFWriteStreamScheduleWithRunLoop(
     _ stream: CFWriteStream!, _ runLoop: CFRunLoop!, _ runLoopMode: CFRunLoopMode!
 ) { isNotCalled() }
 
-/// Removes a stream from Core Foundation's own loop.
+/// Removes a stream from Core Foundation's own loop; cannot take a loop of this library.
 @available(
     *, unavailable,
     message:
@@ -134,7 +134,7 @@ public func CFWriteStreamUnscheduleFromRunLoop(
     _ stream: CFWriteStream!, _ runLoop: CFRunLoop!, _ runLoopMode: CFString!
 ) { isNotCalled() }
 
-/// Removes a stream from Core Foundation's own loop.
+/// Removes a stream from Core Foundation's own loop; cannot take a loop of this library.
 @available(
     *, unavailable,
     message:

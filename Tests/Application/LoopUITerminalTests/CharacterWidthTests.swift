@@ -18,7 +18,7 @@ import Testing
         #expect(character.cellWidth == width)
     }
 
-    @Test func `A text is as wide as its characters`() {
+    @Test func `The width of a text is the sum of the widths of its characters`() {
         #expect("".cellWidth == 0)
         #expect("日本 e\u{301}!".cellWidth == 7)
     }
@@ -49,7 +49,7 @@ import Testing
     private static let hasNewerTables = withLibraryWidths { width in width(0x0897) >= 0 } ?? false
 
     @Test(.disabled(if: hasNewerTables, "the C library has tables of a later Unicode"))
-    func `Scalars outside the list of differences are as wide as the C library says`() throws {
+    func `Only the listed scalars have another width than in the C library`() throws {
         let (count, wrong, notNeeded) = try #require(Self.withLibraryWidths { Self.compare(with: $0) })
         #expect(count > 100_000)
         #expect(wrong == [])

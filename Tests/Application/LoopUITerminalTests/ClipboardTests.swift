@@ -15,11 +15,11 @@ import Testing
     @Test(arguments: [
         ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
         ("foobar", "Zm9vYmFy"), ("ÿÿ\u{1B}", "w7/Dvxs="),
-    ]) func `Text is written in base64`(plain: String, letters: String) {
+    ]) func `The clipboard sequence contains the text in base64`(plain: String, letters: String) {
         #expect(text(plain) == "\u{1B}]52;c;\(letters)\u{1B}\\")
     }
 
-    @Test func `A text that is too long is not written, not even in part`() {
+    @Test func `A text above the size limit has no clipboard sequence`() {
         let longest = String(repeating: "x", count: ClipboardBytes.longest)
         #expect(ClipboardBytes.bytes(for: longest)?.count == 99_997)
         #expect(ClipboardBytes.bytes(for: longest + "x") == nil)

@@ -128,11 +128,11 @@ func processorTime(_ body: () -> Void) -> Duration {
         ("\u{1B}]11;rgb:1c1c/ffff/0000\u{1B}\\", .color(.background, .rgb(0x1C, 0xFF, 0))),
         ("\u{1B}]4;1;rgb:f/00/abc\u{7}", .color(.palette(1), .rgb(255, 0, 171))),
         ("\u{1B}]10;rgba:11/22/33/44\u{7}", .color(.foreground, .rgb(0x11, 0x22, 0x33))),
-    ]) func `Replies are distinguished from keys`(bytes: String, reply: Reply) {
+    ]) func `Replies of the terminal are not decoded as keys`(bytes: String, reply: Reply) {
         #expect(Decoder.decode(Array(bytes.utf8)) == [.reply(reply)])
     }
 
-    @Test func `Unrequested strings are skipped`() {
+    @Test func `Unrequested control strings are skipped`() {
         #expect(
             Decoder.keys("\u{1B}]52;c;aGVsbG8=\u{7}a\u{1B}_i=1;OK\u{1B}\\b\u{1B}P0$r\u{1B}\\c\u{1B}^x\u{1B}\\d") == [
                 "a", "b", "c", "d",
@@ -147,7 +147,7 @@ func processorTime(_ body: () -> Void) -> Duration {
         arguments: [
             ([0xFF], 1), ([0xC3], 0), ([0xC3, 0x41], 2), ([0xE2, 0x82, 0x41], 2), ([0xC0, 0xAF], 2),
             ([0xED, 0xA0, 0x80], 3), ([0xF4, 0x90, 0x80, 0x80], 4), ([0xF0, 0x9F, 0x98, 0x80], 1),
-        ] as [([UInt8], Int)]) func `Broken text is repaired as Unicode says`(bytes: [UInt8], count: Int)
+        ] as [([UInt8], Int)]) func `Invalid UTF-8 is replaced as Unicode recommends`(bytes: [UInt8], count: Int)
     {
         let scalars = Decoder.decode(bytes).compactMap { one -> Character? in
             guard case .input(.key(let key)) = one, case .character(let character) = key.key else { return nil }
@@ -166,7 +166,7 @@ func processorTime(_ body: () -> Void) -> Duration {
         }
     }
 
-    @Test func `Escape sequences in a pasted text are text`() {
+    @Test func `Escape sequences in a pasted text are delivered as text`() {
         let text = "a\u{1B}[A\u{1B}[20\u{1B}[201\u{3}\u{1B}]0;x\u{7}\u{1B}[<0;1;1Mé"
         let bytes = Array("\u{1B}[200~\(text)\u{1B}[201~b".utf8)
         for parts in [1, 2, 5, 1000] {
@@ -252,7 +252,7 @@ func processorTime(_ body: () -> Void) -> Duration {
     }
 
     /// Prints its rate with `RUNLOOPS_FULL=1`, in an optimised build the figure of the documentation.
-    @Test(.enabled(if: isFull)) func `Megabytes of drags and of text are decoded to as many inputs`() {
+    @Test(.enabled(if: isFull)) func `Each drag report and each character in megabytes of input is decoded once`() {
         let drags = (0..<100_000).map { "\u{1B}[<32;\($0 % 200 + 1);\($0 % 60 + 1)M" }.joined()
         let text = String(repeating: "The quick brown fox jumps over the lazy dog. ", count: 30_000)
         for (name, bytes, inputs) in [("drags", Array(drags.utf8), 100_000), ("text", Array(text.utf8), text.count)] {

@@ -162,7 +162,7 @@ import Testing
     @Test(arguments: [
         ("a....b", "x....y", "\rx....y"), ("a.....b", "x.....y", "\rx\u{1B}[5Cy"), ("abcdef", "abcdeX", "\u{1B}[5CX"),
         ("abcdefgh", "        ", "\r\u{1B}[K"), ("ab", "  ", "\r  "),
-    ]) func `The encoder uses the shortest sequence`(old: String, new: String, bytes: String) {
+    ]) func `The encoder skips and clears cells with the shortest sequence`(old: String, new: String, bytes: String) {
         var encoder = encoder()
         _ = encoder.encode(frame(20, 2) { $0.write("z", at: .zero) })
         _ = encoder.encode(frame(20, 2) { $0.write(old, at: .zero) })

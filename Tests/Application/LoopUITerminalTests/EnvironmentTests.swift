@@ -76,7 +76,7 @@ import Testing
         #expect(measured?.cell == Size(7, 13))
     }
 
-    @Test func `A program asks for picture abilities only if it shows pictures and is not on the console`() {
+    @Test func `A program asks about picture support only if it shows pictures and is not on the console`() {
         let plain = Interview.questions(isConsole: false)
         let asked = Interview.questions(isConsole: false, ofPictures: true)
         #expect(!plain.contains("\u{1B}_G") && asked.contains("\u{1B}_Gi=31") && asked.contains("\u{1B}[16t"))

@@ -11,7 +11,7 @@ import Testing
     private static let kitty = "\u{1B}[?2026;2$y\u{1B}[?2048;2$y\u{1B}[?1006;2$y\u{1B}[?0u\u{1B}[?62;22c"
 
     @Test(arguments: [SIGTERM, SIGHUP])
-    func `The program's states follow the focus, Ctrl-Z, the resumption and a signal`(signal: CInt) throws {
+    func `The program's state changes with the focus, Ctrl-Z, fg and a termination signal`(signal: CInt) throws {
         let report = Report()
         // Below a shell: nobody else could let the program go on after Ctrl-Z, and then it would not stop.
         let terminal = try PseudoTerminal(

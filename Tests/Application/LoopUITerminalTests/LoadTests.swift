@@ -20,7 +20,7 @@ import Testing
         return terminal
     }
 
-    @Test func `A hundred thousand moves end at the last place with a limited number of frames`() throws {
+    @Test func `A hundred thousand moves reach the last place and make a limited number of frames`() throws {
         let report = Report()
         let terminal = try start("keys", report)
         let begin = ContinuousClock.now
@@ -38,7 +38,7 @@ import Testing
         if isFull { print("drag: 100,000 moves in \(time), \(frames) frames") }
     }
 
-    @Test func `A thousand size changes end at the last size with a limited number of layouts`() throws {
+    @Test func `A thousand size changes reach the last size and make a limited number of layouts`() throws {
         let report = Report()
         let terminal = try start("keys", report)
         let begin = ContinuousClock.now

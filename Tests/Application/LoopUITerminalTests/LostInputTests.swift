@@ -48,7 +48,7 @@ import Testing
         #expect(output == [.input(.key(KeyInput(.character("\u{FFFD}"))))])
     }
 
-    @Test func `Escape pressed in an unterminated string is a key`() {
+    @Test func `Escape pressed in an unterminated string is decoded as a key`() {
         #expect(after("\u{1B}]11;\u{1B}", "q") == [.input(.key(KeyInput(.escape))), key])
     }
 
@@ -90,7 +90,7 @@ import Testing
     @Test(
         arguments: [
             (nil, 25), ("500", 500), ("0", 0), ("", 25), ("-1", 25), ("1x", 25), ("4000000000", 30_000),
-        ] as [(String?, Int)]) func `ESCDELAY is the time that an escape waits, in milliseconds`(
+        ] as [(String?, Int)]) func `The variable ESCDELAY sets the escape delay in milliseconds`(
             value: String?, delay: Int
         )
     {
@@ -127,7 +127,7 @@ import Testing
         #expect(press(key, on: terminal) == .status(0))
     }
 
-    @Test func `Keys are decoded again after a pasted text whose end is lost`() throws {
+    @Test func `Keys pressed after a pasted text whose end is lost are delivered as keys`() throws {
         let terminal = try PseudoTerminal("hurry")
         try terminal.wait(for: "keys 0, last none.")
         terminal.send("\u{1B}[200~pasted")

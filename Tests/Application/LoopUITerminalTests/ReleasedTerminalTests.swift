@@ -60,7 +60,7 @@ import Testing
         #expect(report["states"] == Self.states)
     }
 
-    @Test func `Ctrl-C is delivered to the child`() throws {
+    @Test func `Ctrl-C interrupts the child and does not end the program`() throws {
         let report = Report()
         let terminal = try start("trap 'echo caught; exit 4' INT; echo begun; while :; do sleep 0.05; done", report)
         terminal.send("x")

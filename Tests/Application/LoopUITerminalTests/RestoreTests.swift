@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: [SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGSEGV, SIGABRT])
-    func `A signal from outside restores the terminal and ends the program`(signal: CInt) throws {
+    func `A signal from another process restores the terminal and ends the program`(signal: CInt) throws {
         let terminal = try start("keys")
         kill(terminal.process, signal)
         #expect(terminal.waitForEnd() == .signal(signal))
@@ -162,7 +162,7 @@ import Testing
     }
 
     @Test(arguments: ["", "trap '' HUP; "])
-    func `A hang-up of the terminal ends the program even if the signal is ignored`(before: String) throws {
+    func `A hang-up of the terminal ends the program even if SIGHUP is ignored`(before: String) throws {
         let report = Report()
         let terminal = try PseudoTerminal(commands: before + "exec \"$program\" keys \"$report\"", report: report.path)
         try terminal.wait(for: "keys 0, last none.")

@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(arguments: ["print", "flood", "buffer"], [SIGTERM, SIGHUP, SIGSEGV])
-    func `A stalled terminal does not delay the end by a signal`(scene: String, signal: CInt) throws {
+    func `A stalled terminal does not delay the end of a program by a signal`(scene: String, signal: CInt) throws {
         let terminal = try start(scene)
         #expect(tcflow(terminal.slave, TCOOFF) == 0)
         kill(terminal.process, signal)
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: ["print", "flood", "buffer"])
-    func `A stalled terminal does not delay the normal end`(scene: String) throws {
+    func `A stalled terminal does not delay the normal end of a program`(scene: String) throws {
         let terminal = try start(scene)
         #expect(tcflow(terminal.slave, TCOOFF) == 0)
         terminal.send("q")
@@ -58,7 +58,7 @@ import Testing
         #expect(terminal.shell.contains("the child's last line"))
     }
 
-    @Test func `Output to a blocked descriptor is limited to its free space`() throws {
+    @Test func `Writing to a full pipe fails with EAGAIN and does not block`() throws {
         var ends: [CInt] = [0, 0]
         try #require(pipe(&ends) == 0)
         defer { for end in ends { close(end) } }

@@ -52,7 +52,7 @@ import Testing
 }
 
 @MainActor @Suite struct AnimationTests {
-    @Test func `An animated frame is set at once, and the shown view moves to it`() throws {
+    @Test func `An animated frame is set at once, and the view is shown moving to it`() throws {
         try Fixture.with { f in
             f.move(to: 30)
             #expect(f.block.frame == Rect(30, 0, 2, 1))
@@ -253,7 +253,7 @@ import Testing
         }
     }
 
-    @Test func `Values are shown at once if the display reduces motion`() throws {
+    @Test func `Animated values are shown at once if the display reduces motion`() throws {
         try Fixture.with { f in
             f.app.display.abilities.reducesMotion = true
             var calls: [Bool] = []
@@ -313,7 +313,7 @@ import Testing
         }
     }
 
-    @Test func `A repeated animation begins again and an autoreversed one goes back`() throws {
+    @Test func `A repeated animation begins again at the start, and an autoreversed animation moves back`() throws {
         try Fixture.with { f in
             f.move(to: 30, [.curveLinear, .repeat, .autoreverse])
             f.app.advance(by: .milliseconds(1500))
@@ -372,7 +372,7 @@ import Testing
         }
     }
 
-    @Test func `A view moves together with the views inside it`() throws {
+    @Test func `The subviews of an animated view move together with it`() throws {
         try Fixture.with { f in
             let inner = Block(frame: Rect(3, 1, 2, 1))
             f.block.addSubview(inner)
@@ -550,7 +550,7 @@ import Testing
         }
     }
 
-    @Test func `A group of views is faded as one`() throws {
+    @Test func `A view and its subviews are composed before they are faded`() throws {
         let outer = View()
         outer.backgroundColor = .rgb(100, 100, 100)
         let inner = View(frame: Rect(0, 0, 2, 1))

@@ -99,7 +99,7 @@ private struct DragFigures {
         return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 
-    @Test func `A drag of a million rows that take 5 ms each skips no frame if other threads draw them`() throws {
+    @Test func `Dragging a million rows that take 5 ms each skips no frame if other threads draw them`() throws {
         let seconds = isThorough ? 20 : 2
         let elsewhere = try drag(asynchronously: true, for: seconds)
         let onMain = try drag(asynchronously: false, for: seconds)

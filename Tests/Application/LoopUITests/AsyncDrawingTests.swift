@@ -86,7 +86,7 @@ struct SlowText: AsyncDrawing {
         }
     }
 
-    @Test func `A placeholder is shown until the drawing is there`() throws {
+    @Test func `A placeholder is shown until the drawing is ready`() throws {
         try with { app, label in
             #expect(app.line(0) == "...")
             app.advance(by: .milliseconds(60))
@@ -252,7 +252,7 @@ struct SlowText: AsyncDrawing {
         }
     }
 
-    @Test func `A view whose drawing becomes nil draws itself`() throws {
+    @Test func `A view draws itself after its drawing is set to nil`() throws {
         try with { app, label in
             label.drawing = nil
             app.settle()

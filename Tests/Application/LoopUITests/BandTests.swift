@@ -68,7 +68,7 @@ private struct Stroke {
 
 /// Canvases and views keep only the rows that were drawn in, and show the same.
 @MainActor @Suite(.ownThread) struct BandTests {
-    @Test func `A canvas of bands has the cells of a full grid after the same strokes`() {
+    @Test func `A canvas has the same cells as a full grid after the same random strokes`() {
         var random = SeededRandom(11)
         for round in 0..<400 {
             let size = Size(
@@ -92,7 +92,7 @@ private struct Stroke {
         #expect(canvas.grid.text == "two 日\n")
     }
 
-    @Test func `After random drawings the display matches, and each frame lists its changed rows`() throws {
+    @Test func `The display shows each random drawing, and rows not listed as changed are unchanged`() throws {
         try TestApplication.with(size: Size(20, 8)) { app in
             var random = SeededRandom(5)
             let view = Drawing(frame: Rect(2, 1, 16, 6))

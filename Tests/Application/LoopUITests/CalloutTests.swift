@@ -64,7 +64,7 @@ import Testing
 @MainActor @Suite struct CalloutTests {
     // MARK: Presentations
 
-    @Test func `An alert that a sheet presents in viewWillDisappear stays, and Escape closes it`() throws {
+    @Test func `An alert that a dismissed sheet presents in viewWillDisappear is shown until Escape`() throws {
         try TestApplication.with(size: Size(30, 8)) { app in
             let (first, sheet) = (Doer(), Doer())
             let alert = AlertController(title: "Saved")
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    @Test func `A root controller that makes itself root again in viewWillDisappear stays`() throws {
+    @Test func `A root controller that makes itself root again in viewWillDisappear is not replaced`() throws {
         try TestApplication.with(size: Size(30, 8)) { app in
             let (first, second) = (Doer(), Doer())
             let window = app.show(first)

@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func `Endless constraint requests do not block the loop`() throws {
+    @Test func `A view that requests a constraint update endlessly does not block the loop`() throws {
         try with { app, _, inner, _, _ in
             var updates = 0
             inner.whenUpdated = {

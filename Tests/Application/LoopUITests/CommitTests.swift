@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func `A hundred thousand moves in a second make sixty frames and the last place is exact`() throws {
+    @Test func `A hundred thousand moves in a second make at most 62 frames, and the last place is shown`() throws {
         try TestApplication.with { app in
             let view = Follower()
             app.show(view)
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func `Endless layout requests are limited in each turn`() throws {
+    @Test func `A view that requests layout endlessly is laid out a limited number of times in each turn`() throws {
         try TestApplication.with { app in
             let view = Restless()
             app.show(view)

@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `Progress fills in eighths of a cell`() throws {
+    @Test func `A progress view is filled in eighths of a cell`() throws {
         try TestApplication.with(size: Size(15, 2)) { app in
             let bar = ProgressView(progress: 0.5).at(0, 0, 15)
             let narrow = ProgressView(progress: 0.8).at(0, 1, 5)

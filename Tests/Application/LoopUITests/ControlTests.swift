@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `A held key taps once`() throws {
+    @Test func `A held key taps a button once`() throws {
         try TestApplication.with(size: Size(20, 1)) { app in
             var taps = 0
             let button = Button("OK") { _ in taps += 1 }.at(0, 0, 8)

@@ -33,7 +33,7 @@ import Testing
         #expect(canvas.grid.text == " x- y\n")
     }
 
-    @Test func `A grid is laid over another grid and clipped`() {
+    @Test func `A grid laid over another grid is clipped, and its clear cells show the cells below`() {
         var below = CellGrid(width: 8, height: 1)
         below.fill(below.bounds, with: Cell(Glyph("."), Style(on: .blue)))
         var above = CellGrid(width: 4, height: 1, filledWith: .clear)
@@ -63,7 +63,7 @@ import Testing
         #expect(Glyph.continuation.character == nil)
     }
 
-    @Test func `Borders, fills and colours are drawn as specified`() {
+    @Test func `A canvas draws borders and fills with the given characters and colours`() {
         var canvas = Canvas(size: Size(5, 3))
         canvas.border(canvas.bounds, .rounded)
         canvas.fill(Rect(1, 1, 3, 1), with: "#", style: Style(.rgb(1, 2, 3), on: .palette(9), [.bold, .underline]))

@@ -104,7 +104,7 @@ import Runtime
         }
     }
 
-    @Test func `Input after a waiting touch sequence keeps its order`() throws {
+    @Test func `Input behind a touch sequence that has to wait is delivered in order`() throws {
         final class Typing: ProbeView {
             override func pressesBegan(_ presses: Set<Press>, with event: Event?) { log.add("key") }
         }
@@ -167,7 +167,7 @@ import Runtime
         }
     }
 
-    @Test func `A touch is one object from beginning to end, with its last two places`() throws {
+    @Test func `A touch is one object from beginning to end and has its present and its previous location`() throws {
         try withProbe { app, view, log in
             var lines: [String] = []
             var touches: Set<Touch> = []

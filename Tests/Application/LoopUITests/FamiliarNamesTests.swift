@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `Points, sizes and rectangles take the labels of Core Graphics`() {
+    @Test func `Points, sizes and rectangles can be made with Core Graphics' argument labels`() {
         #expect(Point(x: 1, y: 2) == Point(1, 2))
         #expect(Size(width: 3, height: 4) == Size(3, 4))
         #expect(Rect(x: 1, y: 2, width: 3, height: 4) == Rect(1, 2, 3, 4))
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `Views are found in arrays and sets`() {
+    @Test func `Views are compared by identity in arrays and sets`() {
         let (first, second) = (View(), View())
         #expect([first, second].firstIndex(of: second) == 1)
         #expect(first != second)

@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `Shift-Tab without a focus begins at the end`() throws {
+    @Test func `Shift-Tab moves to the last control if no control has the focus`() throws {
         try TestApplication.with(size: Size(30, 6)) { app in
             let (window, _) = grid(app, rows: 2, columns: 2)
             app.press(.tab, modifiers: .shift)

@@ -127,8 +127,7 @@ import Testing
         }
     }
 
-    @Test func `Each state reached in one turn calls the action, and several changes in one turn call it once`() throws
-    {
+    @Test func `The action is called once a turn for each state, even if a state is reached several times`() throws {
         try withProbe { app, view, log in
             let probe = view.add(ProbeRecognizer(), "probe")
             probe.onMoved = .changed

@@ -95,7 +95,7 @@ import Testing
 
     /// The sequences of the documentation of `delaysTouchesEnded`.
     @Test(arguments: [true, false])
-    func `The view's touches of a double tap end according to delaysTouchesEnded`(delays: Bool) throws {
+    func `delaysTouchesEnded decides whether a double tap cancels the view's first touch`(delays: Bool) throws {
         try withProbe { app, view, log in
             let tap = TapGestureRecognizer()
             tap.numberOfTapsRequired = 2
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test func `A touch that a recogniser ignores stays with the view`() throws {
+    @Test func `A touch that a recogniser ignores is still delivered to the view`() throws {
         try withProbe { app, view, log in
             let pan = view.add(PanGestureRecognizer(), "pan")
             pan.maximumNumberOfTouches = 1
@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    @Test func `A finger that joins a recognised gesture is not delivered to the view`() throws {
+    @Test func `The touch of a finger added to a recognised gesture is not delivered to the view`() throws {
         try withProbe { app, view, log in
             let pan = PanGestureRecognizer()
             view.addGestureRecognizer(pan)

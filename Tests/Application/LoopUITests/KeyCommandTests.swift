@@ -32,7 +32,7 @@ import Testing
 
 /// Keys that a responder lists.
 @MainActor @Suite struct KeyCommandTests {
-    @Test func `A key command matches its exact modifiers, and shift belongs to the character`() throws {
+    @Test func `A key command matches its exact modifiers, and Shift is ignored for characters`() throws {
         try TestApplication.with { app in
             let keys = Keys()
             app.show(keys)
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `A responder earlier in the chain uses a key before a key command`() throws {
+    @Test func `A responder earlier in the chain receives a key before the key command does`() throws {
         try TestApplication.with { app in
             let keys = Keys()
             app.show(keys)
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `A key that a key command uses does not reach the parent, and other keys do`() throws {
+    @Test func `A parent receives only the keys that its child's key commands do not use`() throws {
         try TestApplication.with { app in
             let (parent, child) = (Keys(), Keys())
             parent.addChild(child)

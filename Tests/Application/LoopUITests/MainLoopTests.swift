@@ -71,8 +71,7 @@ import Testing
     }
 
     @Test(arguments: ["kCFRunLoopDefaultMode", "UITrackingRunLoopMode"])
-    func `The source and the observers have the orders, activities and callouts of the UIKit dump`(mode: String) throws
-    {
+    func `The source and the observers have the same orders, activities and callouts as UIKit's`(mode: String) throws {
         try withProbe { app, _, _ in
             let text = app.application.loop.dump()
             #expect(Self.dumped.count == 6)
@@ -82,7 +81,7 @@ import Testing
     }
 
     /// [000]: in the initialization mode stands the transaction's observer alone.
-    @Test func `The initialization mode has the observer of the commit alone`() throws {
+    @Test func `The initialization mode contains only the commit's observer`() throws {
         try withProbe { app, _, _ in
             let lines = section("UIInitializationRunLoopMode", of: app.application.loop.dump())
             #expect(items(lines) == Self.dumped.filter { $0.order == 2_000_000 })
@@ -121,7 +120,7 @@ import Testing
     // MARK: Modes
 
     /// [004]: 即将退出 default, 即将进入 tracking, 即将退出 tracking, 即将进入 default.
-    @Test func `Modes follow each other and are never nested`() throws {
+    @Test func `Pushing or popping a mode ends the present run and never nests another run in it`() throws {
         try withProbe { app, view, _ in
             let application = app.application
             let log = Log()

@@ -200,7 +200,7 @@ import Testing
         }
     }
 
-    @Test func `After a modal call that began in the tracking mode, the loop runs in the mode that is current by then`()
+    @Test func `After a modal call that began in the tracking mode, the loop runs in the mode that is current then`()
         throws
     {
         try Fixture.with { f in

@@ -21,7 +21,7 @@ import Testing
         #expect(PointerInput(.began, at: .zero, identifier: 3).button == .primary)
     }
 
-    @Test(arguments: [1, 2]) func `A click of another button than the primary one is not a tap`(number: Int) throws {
+    @Test(arguments: [1, 2]) func `A click of a button other than the primary button is not a tap`(number: Int) throws {
         try withProbe { app, view, log in
             view.add(TapGestureRecognizer(), "tap")
             var buttons: [ButtonMask] = []

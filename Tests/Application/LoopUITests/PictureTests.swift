@@ -85,7 +85,7 @@ private struct NoPicture: Error {}
         if width == 16 { #expect(scaled == picture) }
     }
 
-    @Test func `A larger picture repeats pixels and is clipped`() {
+    @Test func `A picture scaled up repeats its pixels and is clipped`() {
         let grid = drawn(Picture("rg", "rg"), 4, 2)
         #expect((0..<4).map { grid[$0, 1].style.foreground } == [red, red, green, green])
         let cut = drawn(Picture("rg", "rg"), 2, 1, Rect(-1, -1, 4, 3))

@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    @Test func `A sheet shows its controller's title in the border, cut where it is long`() throws {
+    @Test func `A sheet shows its controller's title in the border and shortens a long one`() throws {
         try TestApplication.with(size: Size(30, 6)) { app in
             let (first, second) = (Witness("first"), Witness("second"))
             app.show(first)
@@ -404,7 +404,7 @@ import Testing
         }
     }
 
-    @Test func `In linear mode an alert, a sheet or a menu fills its rows`() throws {
+    @Test func `In linear mode an alert, a sheet or a menu covers its rows in their full width`() throws {
         try TestApplication.with(size: Size(30, 8)) { app in
             app.display.abilities.isLinear = true
             let first = Witness("first")

@@ -126,8 +126,7 @@ import Testing
         }
     }
 
-    @Test func `A first responder that refuses to resign stays, and a view that cannot become first is refused`() throws
-    {
+    @Test func `becomeFirstResponder fails if the view cannot become first or the other refuses to resign`() throws {
         try TestApplication.with { app in
             let root = View()
             let (one, other, plain) = (Field(), Field(), View())

@@ -84,7 +84,7 @@ import Testing
 }
 
 @MainActor @Suite struct ScreenFrameTests {
-    @Test func `An animation moves with the frames of the screen`() throws {
+    @Test func `An animation is driven by the frames that the screen reports`() throws {
         try Fixture.with { f in
             var ends: [Bool] = []
             f.animate(.seconds(1)) { ends.append($0) }
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func `A screen is asked for no frame while nothing moves`() throws {
+    @Test func `No frame is requested from the screen while nothing moves`() throws {
         try Fixture.with { f in
             #expect(f.screen.requests == 0)
             f.animate(.milliseconds(200))
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func `A frame of the screen is one wake-up`() throws {
+    @Test func `Each frame of the screen costs one wake-up`() throws {
         try Fixture.with { f in
             let (link, times) = f.link()
             f.app.advance(by: .milliseconds(100))
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test func `Frames that pass while nothing moves are not missed`() throws {
+    @Test func `Frames that pass while nothing moves are not counted as missed`() throws {
         try Fixture.with { f in
             f.animate(.milliseconds(100))
             f.app.advance(by: .seconds(3))
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test func `Two links share the frames, and each has those that begin after it`() throws {
+    @Test func `Two links share the requested frames, and each is called only for frames after its creation`() throws {
         try Fixture.with { f in
             let (first, firstTimes) = f.link()
             f.app.advance(by: .milliseconds(95))
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    @Test func `A link of the tracking mode has its frames in each run of that mode and in no other`() throws {
+    @Test func `A link in the tracking mode is called in each run of that mode and in no other mode`() throws {
         try Fixture.with { f in
             let modes = f.app.application.modes
             let (link, times) = f.link([.tracking])
@@ -186,7 +186,7 @@ import Testing
         }
     }
 
-    @Test func `A deceleration is in step with the screen and rests in the same place`() throws {
+    @Test func `A deceleration follows the screen's frames and ends at the place computed for it`() throws {
         try ScrollFixture.with { f in
             let screen = FakeScreen(f.app)
             f.fling()
@@ -200,7 +200,7 @@ import Testing
         }
     }
 
-    @Test func `A silent screen does not hold an animation`() throws {
+    @Test func `An animation ends on time even if the screen stops reporting frames`() throws {
         try Fixture.with { f in
             var end: RunLoop.Instant?
             let start = f.app.manual.now
@@ -222,7 +222,7 @@ import Testing
         }
     }
 
-    @Test func `A screen that reports again is in step again`() throws {
+    @Test func `A link follows the screen again after the screen resumes its reports`() throws {
         try Fixture.with { f in
             let (link, times) = f.link()
             f.screen.isSilent = true
@@ -237,7 +237,7 @@ import Testing
         }
     }
 
-    @Test func `A display that takes no requests any more leaves the link to its grid`() throws {
+    @Test func `A link uses its own grid of 60 frames a second once the display refuses requests`() throws {
         try Fixture.with { f in
             let (link, times) = f.link()
             f.app.advance(by: .milliseconds(200))
@@ -250,7 +250,7 @@ import Testing
         }
     }
 
-    @Test func `A released link is called no more and leaves no timer`() throws {
+    @Test func `A released link is not called again and leaves no timer`() throws {
         try Fixture.with { f in
             var made: (link: FrameLink, times: Fixture.Times)? = f.link()
             f.app.advance(by: .milliseconds(200))
@@ -261,7 +261,7 @@ import Testing
         }
     }
 
-    @Test func `A report that was not asked for and one after the end are ignored`() throws {
+    @Test func `A frame reported without a request or after the application's end is ignored`() throws {
         try Fixture.with { f in
             f.app.display.screenFrameBegan(at: f.app.manual.now, number: 5)
             f.app.settle()

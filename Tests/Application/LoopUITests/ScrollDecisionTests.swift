@@ -7,7 +7,7 @@ import Testing
 
 /// What scroll views and tables decide without time and views.
 @Suite struct ScrollDecisionTests {
-    @Test func `RowGeometry gives the same rows for one common height and for equal single heights`() {
+    @Test func `RowGeometry finds the same rows for one common height and for an equal height of each row`() {
         let same = RowGeometry(count: 7, height: 2)
         let own = RowGeometry(heights: Array(repeating: 2.0, count: 7))
         for place in stride(from: -3.0, through: 17, by: 0.5) {
@@ -56,7 +56,7 @@ import Testing
         #expect((0..<3).map(RowChange.reload(0..<3).number) == [0, 1, 2])
     }
 
-    @Test func `The scroll indicator is as long as the visible part and reaches both ends`() throws {
+    @Test func `The scroll indicator is proportional to the visible part and reaches both ends`() throws {
         #expect(ScrollIndicator(cells: 10, extent: 10, offset: 0) == nil)
         #expect(ScrollIndicator(cells: 0, extent: 10, offset: 0) == nil)
         for extent in [11.0, 20, 37, 1000, 1_000_000] {

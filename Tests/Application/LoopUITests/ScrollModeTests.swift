@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `A timer in the default mode is stuck while a finger drags, and one in the common modes is not`() throws
+    @Test func `During a drag a timer in the default mode does not fire, and a timer in the common modes does`() throws
     {
         try ScrollFixture.with { f in
             var ticks = (default: 0, common: 0)

@@ -171,7 +171,7 @@ extension TestApplication {
         }
     }
 
-    @Test func `The wheel moves three rows a notch, or pointsPerNotch`() throws {
+    @Test func `A notch of the wheel scrolls by three rows or by pointsPerNotch`() throws {
         try ScrollFixture.with { f in
             @MainActor func turn(_ x: Double, _ y: Double, _ modifiers: KeyModifiers = []) {
                 f.app.send(.wheel(WheelInput(Point(x, y), at: Point(5, 5), modifiers: modifiers)))

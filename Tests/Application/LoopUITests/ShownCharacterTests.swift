@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: [0x1B, 0x7, 0x9B, 0x7F, 0xFFFE, 0xFDD0, 0x1FFFF] as [UInt32])
-    func `A control character is seen as the replacement character, and is left out of titles`(value: UInt32) throws {
+    func `A control character is shown as the replacement character and left out of titles`(value: UInt32) throws {
         let control = Character(try #require(Unicode.Scalar(value)))
         #expect(row("a\(control)b").text(row: 0) == "a\u{FFFD}b")
         #expect("a\(control)b".shown() == "ab")
@@ -54,12 +54,12 @@ import Testing
     @Test(arguments: [
         "é", "e\u{301}", "👩‍👩‍👧", "👩🏽‍❤️‍💋‍👨🏽", "🏴\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}", "🇩🇪", "1\u{FE0F}\u{20E3}",
         "한", "\u{1112}\u{1161}\u{11AB}", "نی\u{200C}ز", "क्षि", "น้ำ", "\u{845B}\u{E0100}", "日",
-    ]) func `A text of a natural language is shown unchanged`(text: String) {
+    ]) func `Texts in natural languages are shown unchanged`(text: String) {
         #expect(scalars(of: row(text).text(row: 0)) == scalars(of: text))
     }
 
     @Test(arguments: ["a", "日", "👍"])
-    func `The number of scalars that a cell keeps of a character with many marks is limited`(letter: String) throws {
+    func `A cell keeps a limited number of the scalars of a character with many marks`(letter: String) throws {
         let text = letter + String(repeating: "\u{301}", count: 50_000) + "b"
         #expect(text.count == 2)
         let shown = row(text).text(row: 0)
@@ -98,7 +98,7 @@ import Testing
         return Character(text)
     }
 
-    @Test func `Composed characters that are new or in a cell stay correct after many others were made`() {
+    @Test func `Many new composed characters replace no character in a cell, only unused ones`() {
         let first = Character("q\u{323}\u{307}\u{301}")
         var kept = CellGrid(width: 2, height: 1)
         kept[1, 0].glyph = Glyph(first)

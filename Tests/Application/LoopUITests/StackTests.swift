@@ -20,7 +20,7 @@ import Testing
 }
 
 @MainActor @Suite struct StackTests {
-    @Test func `A stack places its views one after another in their wanted sizes`() throws {
+    @Test func `A stack places its views one after another at their preferred sizes`() throws {
         try TestApplication.with(size: Size(20, 10)) { app in
             let boxes = [Box(3, 1), Box(5, 2), Box(4, 3)]
             let stack = StackView(.vertical, spacing: 1, boxes)

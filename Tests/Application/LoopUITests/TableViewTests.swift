@@ -309,7 +309,7 @@ import Testing
         }
     }
 
-    @Test func `A following table stays at its end until the user scrolls away`() throws {
+    @Test func `A table whose follows property is true shows its end until the user scrolls away`() throws {
         try TableFixture.with((0..<20).map { "r\($0)" }) { f in
             f.table.follows = true
             f.app.settle()
@@ -352,7 +352,7 @@ import Testing
         }
     }
 
-    @Test func `A reload keeps contentOffset and selectedRow as far as there are rows`() throws {
+    @Test func `A reload changes contentOffset and selectedRow only if there are too few rows`() throws {
         try TableFixture.with(count: 100) { f in
             f.table.contentOffset = Point(0, 60)
             f.table.selectedRow = 62
@@ -399,7 +399,7 @@ import Testing
         }
     }
 
-    @Test func `Cells of a subclass are registered by their initialiser`() throws {
+    @Test func `A subclass of TableCell is registered by its initialiser`() throws {
         try TestApplication.with(size: Size(10, 2)) { app in
             let (table, source) = (TableView(), Numbered())
             table.register(NumberedCell.init, for: "number")
@@ -489,7 +489,7 @@ import Testing
         }
     }
 
-    @Test func `A touch across a reload chooses the row only if its item is still under the finger`() throws {
+    @Test func `A touch during a reload chooses the row only if its item is still under the finger`() throws {
         try with(["a", "b", "c", "d"]) { app, table, items in
             app.send(.pointer(PointerInput(.began, at: Point(0, 1))))
             app.advance(by: .seconds(1))

@@ -52,7 +52,7 @@ private struct Model {
         "\u{1161}", "\u{11A8}", "\u{FE0F}", "❤️", "👍🏽", "🏽", "नि", "्", "क", "abc def", "\u{308}x",
     ]
 
-    @Test(arguments: 0..<20) func `Random edits agree with a simple model`(seed: UInt64) {
+    @Test(arguments: 0..<20) func `A text buffer agrees with a simple model after random edits`(seed: UInt64) {
         var random = SeededRandom(seed)
         var buffer = TextBuffer()
         let most = seed % 2 == 0 ? 65_536 : 12
@@ -130,7 +130,7 @@ private struct Model {
         #expect(buffer.characters.count == 1 && buffer.text.unicodeScalars.count <= 32)
     }
 
-    @Test func `A smaller maximum cuts the text`() {
+    @Test func `Setting a smaller maximumLength cuts the text`() {
         var buffer = TextBuffer("hello")
         buffer.maximumLength = 3
         #expect(buffer.text == "hel")

@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func `Setting a theme redraws all views inside`() throws {
+    @Test func `Setting or resetting a window's theme redraws the views in the window`() throws {
         try TestApplication.with(size: Size(10, 1)) { app in
             let toggle = Switch("x", isOn: true).at(0, 0, 10)
             let window = app.show(all: toggle)
@@ -68,7 +68,7 @@ import Testing
     }
 
     /// xterm's colours, and the contrast that the Web Content Accessibility Guidelines ask of large letters.
-    @Test func `The standard theme can be read on black and on white`() {
+    @Test func `The standard theme is legible on black and on white`() {
         let palette: [UInt8: (Double, Double, Double)] = [
             0: (0, 0, 0), 1: (205, 0, 0), 2: (0, 205, 0), 3: (205, 205, 0), 4: (0, 0, 238), 5: (205, 0, 205),
             6: (0, 205, 205), 7: (229, 229, 229), 8: (127, 127, 127),

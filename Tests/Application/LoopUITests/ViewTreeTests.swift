@@ -191,7 +191,7 @@ import Testing
         }
     }
 
-    @Test func `Removed levels do not count for the nesting limit`() {
+    @Test func `Removed views do not count towards the nesting limit`() {
         let views = nested(View.mostLevels, inwards: true) { View() }
         views[1].removeFromSuperview()
         for _ in 0..<3 {

@@ -24,7 +24,7 @@ import Testing
         #expect(laid("語", at: 2, over: "日本日").text(row: 0) == "日語日")
     }
 
-    @Test func `Each wide character keeps both halves or none`() {
+    @Test func `Text over wide characters leaves both halves of a wide character or none`() {
         for text in ["x", "xy", "語", "x語", "語x", "語語"] {
             for column in 0..<8 {
                 let grid = laid(text, at: Double(column), over: "日本日本日")

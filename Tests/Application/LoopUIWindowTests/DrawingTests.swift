@@ -41,7 +41,7 @@ import Testing
                 == [CellSpan(row: 0, columns: 0..<1), CellSpan(row: 0, columns: 5..<6)])
     }
 
-    @Test func `Wide characters are redrawn whole, cursor cells always, and all cells after a size change`() {
+    @Test func `Changes include whole wide characters, all cursor cells, and all cells after a size change`() {
         let spans = CellSpan.changes(from: grid("日本語"), to: grid("日x語"))
         #expect(spans == [CellSpan(row: 0, columns: 2..<6)])
         let wide = grid("日本語")
@@ -112,7 +112,7 @@ import Testing
         #expect(middles == [0x16181D, 0xE5686F, 0xFF0000, 0xEEEEEE, 0x010203, 0x090807])
     }
 
-    @Test func `A picture is drawn with its own pixels behind the cells in front, and holes show the background`()
+    @Test func `A picture is drawn in pixels behind the cells that cover it, and its holes show the background`()
         throws
     {
         let painter = try painter()
@@ -159,7 +159,7 @@ import Testing
         #expect(block[0] == 0x16181D && frame[0] == 0x16181D)
     }
 
-    @Test func `Lines meet at the edges of their cells`() throws {
+    @Test func `Border lines meet at the edges of adjacent cells`() throws {
         let painter = try painter()
         var canvas = Canvas(size: Size(3, 3))
         for border in [Canvas.Border.single, .rounded, .double] {
@@ -226,7 +226,7 @@ import Testing
         }
     }
 
-    @Test func `A missing font is replaced and cells have whole pixels`() throws {
+    @Test func `A missing font is replaced, and the width of a cell is a whole number of pixels`() throws {
         let fonts = try FontBook("No Such Font At All 11", resolution: 120)
         #expect(fonts.cell.width >= 1 && fonts.cell.width == fonts.cell.width.rounded())
         #expect(fonts.cell.height > fonts.ascent)

@@ -29,7 +29,7 @@ import Testing
         #expect(translator.button(1, isDown: false, at: Pixel(x: 0, y: 0), state: 0) == nil)
     }
 
-    @Test func `Each pressed mouse button reports moves and is cancelled at its last place`() {
+    @Test func `Moves are reported for each pressed mouse button, and its cancellation at the last place`() {
         var translator = PointerTranslator(cell: Size(10, 10))
         _ = translator.button(3, isDown: true, at: Pixel(x: 10, y: 10), state: 0)
         _ = translator.button(1, isDown: true, at: Pixel(x: 10, y: 10), state: 0)

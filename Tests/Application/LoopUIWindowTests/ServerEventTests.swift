@@ -37,7 +37,7 @@ import Testing
         #expect(decode(motion) == .pointerMoved(to: Pixel(x: 8, y: 9), state: 256))
     }
 
-    @Test func `A frame of the screen has its question, its time and its number`() {
+    @Test func `A frame report is decoded with the serial number of its request, its time and its number`() {
         // Head, kind, window and serial number, microseconds, xcb's own number and the frame's.
         func event(kind: UInt64) -> (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) {
             (35 | 148 << 8, 1 | kind << 16, 9 << 32, 1_000_001, 0xFFFF_FFFF | 70 << 32, 1)
@@ -72,7 +72,7 @@ import Testing
         #expect(decode(other) == nil)
     }
 
-    @Test func `The bytes of a touch are read as the server writes them`() {
+    @Test func `A touch event is decoded from bytes in the layout of the protocol`() {
         // As in the protocol: type, opcode, sequence, length, event, device, time, number, three windows; xcb puts the
         // whole sequence number in; places, lengths, source, flags, modifiers, group.
         var words = [UInt32](repeating: 0, count: 22)
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func `Only the window manager's messages are decoded`() {
+    @Test func `Of the client messages only the window manager's are decoded`() {
         var message = xcb_client_message_event_t()
         message.response_type = UInt8(XCB_CLIENT_MESSAGE)
         (message.format, message.type) = (32, 100)

@@ -46,7 +46,7 @@ struct WindowProcessTests {
         return (try #require(Int(words[1])), try #require(Int(words[3])), words[5], words[7])
     }
 
-    @Test func `An animation is in step with the frames that the server reports and missed ones are counted`() throws {
+    @Test func `An animation follows the frames that the server reports, and missed frames are counted`() throws {
         let frames = try frames("moving")
         #expect(frames.source == "screen" && frames.end == "true")
         // Xvfb counts 60 frames a second, and the thread is busy for twelve of them.
@@ -55,7 +55,7 @@ struct WindowProcessTests {
         #expect(frames.delivered + frames.missed >= 115)
     }
 
-    @Test func `An animation takes the application's grid if the server reports no frames`() throws {
+    @Test func `An animation uses the application's own frame grid if the server reports no frames`() throws {
         let frames = try frames("moving-by-grid")
         #expect(frames.source == "grid" && frames.end == "true")
         #expect(frames.missed >= 10 && frames.delivered + frames.missed >= 115)
@@ -67,7 +67,7 @@ struct WindowProcessTests {
         #expect(try screen.program.lines(to: "frames").last?.hasSuffix("true") == true)
     }
 
-    @Test func `A flood of keys arrives whole and in order`() throws {
+    @Test func `Each of 600 keys typed without pauses is delivered, in order`() throws {
         let screen = try Screen("echo")
         try screen.focus()
         let text = String(repeating: "abcdefghij", count: 60)
@@ -166,7 +166,7 @@ struct WindowProcessTests {
         try screen.xdotool("mouseup 1")
     }
 
-    @Test func `The window manager can ask whether the program lives, and close the window`() throws {
+    @Test func `The program answers the window manager's ping and ends when it asks to close the window`() throws {
         let screen = try Screen("echo")
         let client = try Client(screen)
         client.listenToRoot()
@@ -201,7 +201,7 @@ struct WindowProcessTests {
         #expect(client.ask(for: "CLIPBOARD", as: "image/png") == nil)
     }
 
-    @Test func `SIGTERM ends the program and is its termination signal`() throws {
+    @Test func `SIGTERM ends the program, and its exit status reports the signal`() throws {
         let screen = try Screen("echo")
         kill(screen.program.identifier, SIGTERM)
         let (lines, status) = screen.program.end()

@@ -26,7 +26,7 @@ import Testing
         expectText(noMode, "in place of a mode. Use kCFRunLoopDefaultMode")
     }
 
-    @Test func `An object of another type traps`() async {
+    @Test func `Passing an object of another Core Foundation type traps`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let timer = CFRunLoopTimerCreateWithHandler(nil, 0, 0, 0, 0) { _ in }!
             CFRunLoopStop(

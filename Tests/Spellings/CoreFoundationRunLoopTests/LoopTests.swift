@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `kCFRunLoopDefaultMode is a mode where a CFRunLoopMode is asked for, and a string elsewhere`() {
+    @Test func `kCFRunLoopDefaultMode can be used as a CFRunLoopMode and as a CFString`() {
         let mode: CFRunLoopMode = kCFRunLoopDefaultMode
         let string: CFString = kCFRunLoopDefaultMode
         let either = kCFRunLoopDefaultMode

@@ -53,7 +53,7 @@ import Testing
 
     // MARK: An application that is driven by observers and a source
 
-    @Test func `An application serves events, commits once a turn and ends after quit`() {
+    @Test func `An application handles two waiting events before its first commit and ends after quit`() {
         TestThread.run {
             let application = Application()
             application.send("open")

@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `Schedule and cancel are called with the loop and each mode`() {
+    @Test func `A source's schedule and cancel functions are called with the loop and each mode`() {
         TestThread.run {
             let log = Log()
             var context = CFRunLoopSourceContext()
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `A source left in the loop of an ended thread is cancelled and then released`() {
+    @Test func `A source left in the loop of an ended thread is released`() {
         let log = Locked<[String]>([])
         TestThread.run {
             var context = CFRunLoopSourceContext()
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func `A source's context and description are those it was made with`() {
+    @Test func `CFRunLoopSourceGetContext returns the context, and the description shows the source's state`() {
         TestThread.run {
             let counter = Counter()
             let source = makeSource(counter, order: 9) {
@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    @Test func `A version 1 source's reply waits for room and is dropped where nothing reads it`() {
+    @Test func `A version 1 source's reply waits for room in the socket and is dropped if the peer has closed`() {
         TestThread.run {
             let port = Port(.sockets())
             let source = makeSource(port)
@@ -214,7 +214,7 @@ import Testing
         }
     }
 
-    @Test func `The descriptor of a version 1 source is read when the source is added`() {
+    @Test func `A version 1 source uses the descriptor that getPort returns when the source is added`() {
         TestThread.run {
             let port = Port()
             let descriptor = port.descriptor

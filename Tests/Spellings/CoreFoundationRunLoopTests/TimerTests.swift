@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `A fire date is returned as it was set and moves on by whole intervals`() {
+    @Test func `CFRunLoopTimerGetNextFireDate returns the date that was set, and 0 after invalidation`() {
         TestThread.run {
             let date = CFAbsoluteTimeGetCurrent() + 5000
             let timer = CFRunLoopTimerCreateWithHandler(nil, date, 7, 0, 3) { _ in }

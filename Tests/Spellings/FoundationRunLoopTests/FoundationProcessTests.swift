@@ -38,7 +38,7 @@ struct FoundationProcessTests {
         #expect(try scene("main-queue") == ["main queue, main actor, operation queue: true", "done"])
     }
 
-    @Test func `Foundation's timers fire only if Foundation's loop is the host`() throws {
+    @Test func `Foundation's timers fire only if Foundation's loop hosts this package's loop`() throws {
         #expect(
             try scene("foundation-timer") == ["in this loop alone: false", "in Foundation's loop: true true", "done"])
     }
@@ -48,7 +48,7 @@ struct FoundationProcessTests {
     }
 
     @Test(.enabled(if: BuiltPrograms.path("FoundationRunLoopXCTestPrograms") != nil, "the program was not built"))
-    func `The main loop is served while a program waits in the way XCTest does`() throws {
+    func `The main loop is served while a program waits as XCTest does`() throws {
         let said = try BuiltPrograms.output(of: "FoundationRunLoopXCTestPrograms")
         #expect(
             said == [

@@ -38,7 +38,7 @@ final class PortNotes: PortDelegate {
 func parts(_ elements: Any...) -> NSMutableArray { NSMutableArray(array: elements) }
 
 @Suite(.ownThread) struct MessagePortTests {
-    @Test func `A message arrives in a mode of the port with its components and sender`() throws {
+    @Test func `A message is delivered in a mode of its port, with its components and sender`() throws {
         try ManualRunLoop.with { manual in
             let (port, answers, notes) = (MessagePort(), MessagePort(), PortNotes())
             port.setDelegate(notes)

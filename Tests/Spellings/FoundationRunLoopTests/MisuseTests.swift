@@ -62,7 +62,7 @@ import class FoundationRunLoop.Timer
         expectText(result, "use NotificationQueue.default there")
     }
 
-    @Test func `Waiting for a loop of an ended thread traps`() async {
+    @Test func `perform(waitUntilDone:) on the loop of an ended thread traps`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             nonisolated(unsafe) let loop = TestThread.run { Kept(loop: RunLoop.current) }.loop
             TestThread.run { loop.perform(waitUntilDone: true) {} }

@@ -29,7 +29,7 @@ import class FoundationRunLoop.RunLoop
         Notification(name: Notification.Name(name), object: sender)
     }
 
-    @Test func `Style now is delivered at once, asap before other sources and whenIdle before the sleep`() {
+    @Test func `Style now delivers at once, asap before other sources and whenIdle before the loop sleeps`() {
         with { manual, queue in
             queue.enqueue(note("idle"), postingStyle: .whenIdle)
             queue.enqueue(note("soon"), postingStyle: .asap)
@@ -43,7 +43,7 @@ import class FoundationRunLoop.RunLoop
         }
     }
 
-    @Test func `Equal notifications are coalesced into the last one`() {
+    @Test func `Of equal notifications only the last is posted unless the coalesce mask is none`() {
         with { manual, queue in
             for name in ["a", "b", "a"] { queue.enqueue(note(name), postingStyle: .asap) }
             manual.advance(by: .zero)
@@ -56,7 +56,7 @@ import class FoundationRunLoop.RunLoop
         }
     }
 
-    @Test func `The coalesce mask selects names and senders`() {
+    @Test func `The coalesce mask decides whether notifications match by name, sender or both`() {
         final class Sender {}
         with { manual, queue in
             let (one, two) = (Sender(), Sender())

@@ -32,7 +32,7 @@ import class FoundationRunLoop.SocketPort
 
     private func onThread(_ body: @escaping @Sendable () throws -> Void) throws { try TestThread.run(body) }
 
-    @Test func `A message over a connection has data, ports and a reply port`() throws {
+    @Test func `A message sent over a connection is received with its data, ports and reply port`() throws {
         try onThread {
             let (server, answers) = (try #require(SocketPort(tcpPort: 0)), try #require(SocketPort(tcpPort: 0)))
             let (heard, answered) = (PortNotes(), PortNotes())
@@ -143,7 +143,7 @@ import class FoundationRunLoop.SocketPort
         }
     }
 
-    @Test func `Datagrams arrive whole`() throws {
+    @Test func `A datagram is received, and a message too large for a datagram is not sent`() throws {
         try onThread {
             let address = SocketSignature.inet(port: 0, host: in_addr(s_addr: INADDR_LOOPBACK.bigEndian))
             let kind = Int32(SOCK_DGRAM.rawValue)
@@ -166,7 +166,7 @@ import class FoundationRunLoop.SocketPort
         }
     }
 
-    @Test func `A connection is made again after the other side closed it`() throws {
+    @Test func `A remote port connects again after the other side has closed the connection`() throws {
         try onThread {
             var server = try #require(SocketPort(tcpPort: 0))
             let (port, notes) = (try number(server), PortNotes())
@@ -184,7 +184,7 @@ import class FoundationRunLoop.SocketPort
         }
     }
 
-    @Test func `A send waits for the receiver until its date`() throws {
+    @Test func `A send returns false if the receiver has not read the message by the date`() throws {
         // A socket with little room, so that the message does not fit into the system's buffers.
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var room: Int32 = 4096
@@ -251,7 +251,7 @@ import class FoundationRunLoop.SocketPort
 
     // MARK: The wire
 
-    @Test func `Written frames are read back`() throws {
+    @Test func `A socket frame read from its bytes equals the frame that was written`() throws {
         let inet6 = {
             var address = sockaddr_in6()
             address.sin6_family = sa_family_t(AF_INET6)

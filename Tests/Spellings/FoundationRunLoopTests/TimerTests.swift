@@ -56,7 +56,7 @@ import class FoundationRunLoop.Timer
         }
     }
 
-    @Test func `The fire date sets the grid and a past date fires at once`() {
+    @Test func `A timer with a past fire date fires at once and then after each interval`() {
         ManualRunLoop.with { manual in
             let past = Timer(fire: .distantPast, interval: 1, repeats: true, block: noting(manual))
             #expect(past.fireDate == .distantPast)
@@ -152,7 +152,7 @@ import class FoundationRunLoop.Timer
         }
     }
 
-    @Test func `fireDate is stable and on the grid`() {
+    @Test func `fireDate is the same at each reading and moves on by the interval when the timer fires`() {
         ManualRunLoop.with { manual in
             let timer = Timer(fire: Date(timeIntervalSinceNow: 1), interval: 1000, repeats: true) { _ in }
             let first = timer.fireDate
@@ -168,7 +168,7 @@ import class FoundationRunLoop.Timer
         }
     }
 
-    @Test func `Timers with tolerance share a wake-up and none is early`() {
+    @Test func `Timers with tolerance fire in one wake-up, and none fires early`() {
         ManualRunLoop.with { manual in
             let timers = [1.0, 1.2, 1.4].map { Timer(timeInterval: $0, repeats: false, block: noting(manual)) }
             for timer in timers {
@@ -226,7 +226,7 @@ import class FoundationRunLoop.Timer
         }
     }
 
-    @Test func `A common timer fires in the common modes`() {
+    @Test func `A timer in the common modes fires in each of them and in no other mode`() {
         ManualRunLoop.with { manual in
             manual.loop.addCommonMode(.tracking)
             let timer = Timer(timeInterval: 1, repeats: true, block: noting(manual))
@@ -288,7 +288,7 @@ import class FoundationRunLoop.Timer
 
     // MARK: Under both names
 
-    @Test func `Core Foundation's functions take a Timer`() {
+    @Test func `Core Foundation's timer functions accept a Timer`() {
         ManualRunLoop.with { manual in
             let timer = Timer(timeInterval: 1, repeats: true, block: noting(manual))
             let loop = CFRunLoopGetCurrent()
@@ -345,7 +345,7 @@ import class FoundationRunLoop.Timer
     }
 
     // In real time: a date of Core Foundation's is one of the real clock.
-    @Test func `A run loop takes a CFRunLoopTimer`() {
+    @Test func `A CFRunLoopTimer can be added to a RunLoop`() {
         TestThread.run {
             let fires = Box(0)
             let timer = CFRunLoopTimerCreateWithHandler(nil, CFAbsoluteTimeGetCurrent(), 0, 0, 0) { _ in

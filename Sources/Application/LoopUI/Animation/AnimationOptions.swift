@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension View {
-    /// How values move in an animation.
+    /// The options of an animation, which say how its values move.
     ///
     /// The names are those of UIKit's `UIView.AnimationOptions`. A new animation always begins at the value that is
     /// shown, and views can be touched while they move: UIKit's options for both are not needed here.
@@ -10,7 +10,7 @@ extension View {
         /// The bits.
         public let rawValue: Int
 
-        /// The options with these bits.
+        /// Makes the options with these bits.
         public init(rawValue: Int) { self.rawValue = rawValue }
 
         /// Repeats the animation from the first value, until it is interrupted.
@@ -20,13 +20,13 @@ extension View {
         /// A pass and the way back each take the whole duration. Without ``repeat``, the view shows the value that was
         /// set after the way back.
         public static let autoreverse = AnimationOptions(rawValue: 2)
-        /// Slow at both ends; this is the curve if no other is given.
+        /// Moves the values slowly at both ends; the default curve.
         public static let curveEaseInOut: AnimationOptions = []
-        /// Slow at the beginning.
+        /// Moves the values slowly at the beginning.
         public static let curveEaseIn = AnimationOptions(rawValue: 4)
-        /// Slow at the end.
+        /// Moves the values slowly at the end.
         public static let curveEaseOut = AnimationOptions(rawValue: 8)
-        /// The same speed from beginning to end.
+        /// Moves the values at the same speed from beginning to end.
         public static let curveLinear = AnimationOptions(rawValue: 12)
 
         var curve: AnimationCurve {

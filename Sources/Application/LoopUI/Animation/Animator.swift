@@ -34,7 +34,7 @@ internal import RunLoopsConcurrency
         self.reducesMotion = reducesMotion
     }
 
-    /// Ends the animator for good: nothing moves any more, and completions are not called.
+    /// Ends the animator for good: afterwards no value moves, and no completion is called.
     func invalidate() {
         isInvalid = true
         stop()

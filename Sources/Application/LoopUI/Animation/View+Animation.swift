@@ -4,7 +4,7 @@
 internal import RunLoops
 
 extension View {
-    /// Sets values of views, and moves the values that the views show to them.
+    /// Sets values of views, and animates the shown values from the old ones to the new ones.
     ///
     /// The properties have their new values at once: code that reads them, layout and touches use the new values. The
     /// shown values follow, from the next commit on, once a frame and in all common modes, so also during a drag. These
@@ -12,10 +12,10 @@ extension View {
     /// ``backgroundColor``. All others are shown at once. A view whose size moves is drawn in its new size, and the shown
     /// frame clips it. To let views inside move with it, call ``layoutIfNeeded()`` in the closure.
     ///
-    /// A value that is set again in another animation moves on from the value that is shown. A value that is set outside
-    /// of an animation is shown at once. Both interrupt the earlier animation of the value, which also ends when the view
-    /// leaves the window or the window is closed. Nothing moves for a user who wants nothing to move
-    /// (``DisplayAbilities/reducesMotion``), nor in a view without a window. While nothing moves, and during a delay,
+    /// A value that is set again in another animation moves on from the value that is shown. A value that is set
+    /// outside of an animation is shown at once. Both interrupt the earlier animation of the value, which also ends
+    /// when the view leaves the window or the window is closed. Nothing moves if the user wants no motion
+    /// (``DisplayAbilities/reducesMotion``), or in a view without a window. While nothing moves, and during a delay,
     /// nothing wakes the loop once a frame.
     ///
     /// Corresponds to UIKit's `animate(withDuration:delay:options:animations:completion:)`.

@@ -13,7 +13,7 @@ extension Window {
     /// The application of the process.
     public var application: Application? { Application.current }
 
-    /// A window as large as the display; ``makeKeyAndVisible()`` shows it.
+    /// Makes a window as large as the display; ``makeKeyAndVisible()`` shows it.
     ///
     /// - Precondition: there is an application.
     public convenience init() {

@@ -5,8 +5,8 @@ public import RunLoops
 internal import RunLoopsConcurrency
 internal import RunLoopsKit
 
-/// The program: takes input from its display, sends events to windows, and has at most one frame drawn in each turn of
-/// the loop.
+/// A program with a user interface: takes input from its display, sends events to its windows, and draws at most one
+/// frame in each turn of the loop.
 ///
 /// Making an application adds its items to the loop of the calling thread: the source of the event queue (order −1), and
 /// the observers that decide gestures (0), call the closures of ``CommitTransaction/afterCommit(_:)`` (1,999,000), commit
@@ -82,7 +82,7 @@ internal import RunLoopsKit
     private let pool: RunLoop.ReleasePool
     private var drawnAbilities = DisplayAbilities()
 
-    /// An application on the loop of the calling thread.
+    /// Makes an application that runs on the loop of the calling thread.
     public init(display: any Display, delegate: (any ApplicationDelegate)? = nil) {
         loop = .current
         self.display = display

@@ -3,7 +3,7 @@
 
 /// Receives the changes of the program's state; all members but the initialiser are optional.
 @MainActor public protocol ApplicationDelegate: AnyObject {
-    /// A delegate, made when the program begins.
+    /// Makes the delegate when the program begins.
     init()
     /// Called when the display is open and nothing is shown yet.
     func applicationWillFinishLaunching(_ application: Application)

@@ -35,7 +35,7 @@ public import RunLoops
     /// Called when the program has ended: its items have left the modes, so an empty mode no longer traps.
     func invalidate() { isInvalid = true }
 
-    /// Traps if nothing can happen in the current mode any more.
+    /// Traps if the current mode has nothing left to wait for.
     func checkCurrent() {
         require(
             isInvalid || !loop.isEmpty(current),

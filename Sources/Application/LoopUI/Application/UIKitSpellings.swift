@@ -4,46 +4,46 @@
 // What people bring from UIKit, and what it is called here. None of it can be called: the compiler names the remedy, and
 // corrects the call where only names differ. Completion and documentation leave all of it out.
 
-/// UIKit's `UITableViewCell`.
+/// UIKit's `UITableViewCell`, which is not available here.
 @available(*, unavailable, renamed: "TableCell")
 public typealias TableViewCell = TableCell
 
 extension Application {
-    /// UIKit's `UIApplication.shared`.
+    /// UIKit's `UIApplication.shared`, which is not available here.
     @available(*, unavailable, renamed: "current")
     public static var shared: Application { isNotCalled() }
 }
 
 extension ViewController {
-    /// UIKit's `present(_:animated:completion:)`.
+    /// UIKit's `present(_:animated:completion:)`, which is not available here.
     @available(*, unavailable, message: "Use present(_:style:).")
     public func present(_ controller: ViewController, animated: Bool, completion: (() -> Void)? = nil) { isNotCalled() }
 
-    /// UIKit's `dismiss(animated:completion:)`.
+    /// UIKit's `dismiss(animated:completion:)`, which is not available here.
     @available(*, unavailable, renamed: "dismiss()")
     public func dismiss(animated: Bool, completion: (() -> Void)? = nil) { isNotCalled() }
 
-    /// UIKit's `removeFromParent()`.
+    /// UIKit's `removeFromParent()`, which is not available here.
     @available(*, unavailable, message: "Call removeChild(_:) of the parent.")
     public func removeFromParent() { isNotCalled() }
 }
 
 extension NavigationController {
-    /// UIKit's `pushViewController(_:animated:)`.
+    /// UIKit's `pushViewController(_:animated:)`, which is not available here.
     @available(*, unavailable, renamed: "push(_:animated:)")
     public func pushViewController(_ controller: ViewController, animated: Bool) { isNotCalled() }
 
-    /// UIKit's `popViewController(animated:)`.
+    /// UIKit's `popViewController(animated:)`, which is not available here.
     @available(*, unavailable, renamed: "pop(animated:)")
     public func popViewController(animated: Bool) -> ViewController? { isNotCalled() }
 
-    /// UIKit's `popToRootViewController(animated:)`.
+    /// UIKit's `popToRootViewController(animated:)`, which is not available here.
     @available(*, unavailable, renamed: "popToRoot(animated:)")
     public func popToRootViewController(animated: Bool) -> [ViewController]? { isNotCalled() }
 }
 
 extension View {
-    /// UIKit's `translatesAutoresizingMaskIntoConstraints`.
+    /// UIKit's `translatesAutoresizingMaskIntoConstraints`, which is not available here.
     @available(
         *, unavailable, message: "There are no constraints. Use a StackView, or give frames in layoutSubviews()."
     )
@@ -52,15 +52,15 @@ extension View {
         set { isNotCalled() }
     }
 
-    /// UIKit's `insertSubview(_:aboveSubview:)`.
+    /// UIKit's `insertSubview(_:aboveSubview:)`, which is not available here.
     @available(*, unavailable, message: "Use insertSubview(_:at:).")
     public func insertSubview(_ view: View, aboveSubview other: View) { isNotCalled() }
 
-    /// UIKit's `insertSubview(_:belowSubview:)`.
+    /// UIKit's `insertSubview(_:belowSubview:)`, which is not available here.
     @available(*, unavailable, message: "Use insertSubview(_:at:).")
     public func insertSubview(_ view: View, belowSubview other: View) { isNotCalled() }
 
-    /// UIKit's `animate(withDuration:animations:completion:)`.
+    /// UIKit's `animate(withDuration:animations:completion:)`, which is not available here.
     @available(*, unavailable, message: "Give a Duration: View.animate(withDuration: .milliseconds(300)) { … }.")
     public static func animate(
         withDuration duration: Double, delay: Double = 0, options: AnimationOptions = [],
@@ -69,7 +69,7 @@ extension View {
 }
 
 extension StackView {
-    /// UIKit's `UIStackView(arrangedSubviews:)`.
+    /// UIKit's `UIStackView(arrangedSubviews:)`, which is not available here.
     @available(
         *, unavailable, message: "Use StackView(.horizontal, [first, second]). Without an axis, a stack is vertical."
     )
@@ -77,13 +77,13 @@ extension StackView {
 }
 
 extension KeyCommand {
-    /// UIKit's `UIKeyCommand(input:modifierFlags:action:)`.
+    /// UIKit's `UIKeyCommand(input:modifierFlags:action:)`, which is not available here.
     @available(*, unavailable, message: "Use KeyCommand(.character(\"q\"), modifiers: .control) { … }.")
     public init<Action>(input: String, modifierFlags: KeyModifiers, action: Action) { isNotCalled() }
 }
 
 extension GestureRecognizer {
-    /// UIKit's `init(target:action:)`.
+    /// UIKit's `init(target:action:)`, which is not available here.
     @available(*, unavailable, message: "Use a closure, which receives the recogniser: TapGestureRecognizer { … }.")
     public convenience init<Target, Action>(target: Target, action: Action) { isNotCalled() }
 }
@@ -91,32 +91,32 @@ extension GestureRecognizer {
 // MARK: Controls
 
 extension Control {
-    /// UIKit's `addTarget(_:action:for:)`.
+    /// UIKit's `addTarget(_:action:for:)`, which is not available here.
     @available(*, unavailable, message: "Use addAction(for:) with a closure, which receives the control.")
     public func addTarget<Target, Action>(_ target: Target, action: Action, for events: Events) { isNotCalled() }
 }
 
 extension Control.Events {
-    /// UIKit's `editingDidEndOnExit`.
+    /// UIKit's `editingDidEndOnExit`, which is not available here.
     @available(*, unavailable, renamed: "primaryAction")
     public static var editingDidEndOnExit: Control.Events { isNotCalled() }
 }
 
 extension Button {
-    /// UIKit's `setTitle(_:for:)`.
+    /// UIKit's `setTitle(_:for:)`, which is not available here.
     @available(*, unavailable, message: "Set title.")
     public func setTitle(_ title: String?, for state: Role) { isNotCalled() }
 }
 
 extension Label {
-    /// UIKit's `textAlignment`.
+    /// UIKit's `textAlignment`, which is not available here.
     @available(*, unavailable, renamed: "alignment")
     public var textAlignment: TextAlignment {
         get { isNotCalled() }
         set { isNotCalled() }
     }
 
-    /// UIKit's `textColor`.
+    /// UIKit's `textColor`, which is not available here.
     @available(*, unavailable, message: "Set style: Style(color).")
     public var textColor: Color {
         get { isNotCalled() }
@@ -125,7 +125,7 @@ extension Label {
 }
 
 extension TextField {
-    /// UIKit's `isSecureTextEntry`.
+    /// UIKit's `isSecureTextEntry`, which is not available here.
     @available(*, unavailable, renamed: "isSecure")
     public var isSecureTextEntry: Bool {
         get { isNotCalled() }
@@ -134,13 +134,13 @@ extension TextField {
 }
 
 extension Switch {
-    /// UIKit's `setOn(_:animated:)`.
+    /// UIKit's `setOn(_:animated:)`, which is not available here.
     @available(*, unavailable, message: "Set isOn.")
     public func setOn(_ isOn: Bool, animated: Bool) { isNotCalled() }
 }
 
 extension SegmentedControl {
-    /// UIKit's `selectedSegmentIndex`.
+    /// UIKit's `selectedSegmentIndex`, which is not available here.
     @available(*, unavailable, renamed: "selectedIndex")
     public var selectedSegmentIndex: Int {
         get { isNotCalled() }
@@ -149,13 +149,13 @@ extension SegmentedControl {
 }
 
 extension ProgressView {
-    /// UIKit's `setProgress(_:animated:)`.
+    /// UIKit's `setProgress(_:animated:)`, which is not available here.
     @available(*, unavailable, message: "Set progress.")
     public func setProgress(_ progress: Double, animated: Bool) { isNotCalled() }
 }
 
 extension ImageView {
-    /// UIKit's `image`.
+    /// UIKit's `image`, which is not available here.
     @available(*, unavailable, renamed: "picture")
     public var image: Picture? {
         get { isNotCalled() }
@@ -164,7 +164,7 @@ extension ImageView {
 }
 
 extension Pasteboard {
-    /// UIKit's `string`.
+    /// UIKit's `string`, which is not available here.
     @available(*, unavailable, renamed: "text")
     public var string: String? {
         get { isNotCalled() }
@@ -176,47 +176,47 @@ extension Pasteboard {
 
 // Paths are generic: this module has no IndexPath.
 extension TableView {
-    /// UIKit's `register(_:forCellReuseIdentifier:)`.
+    /// UIKit's `register(_:forCellReuseIdentifier:)`, which is not available here.
     @available(*, unavailable, message: "Use register(TableCell.init, for: identifier).")
     public func register<Kind>(_ kind: Kind, forCellReuseIdentifier identifier: String) { isNotCalled() }
 
-    /// UIKit's `dequeueReusableCell(withIdentifier:for:)`.
+    /// UIKit's `dequeueReusableCell(withIdentifier:for:)`, which is not available here.
     @available(*, unavailable, message: "Use dequeueCell(for: identifier), or dequeueCell(Kind.self, for: identifier).")
     public func dequeueReusableCell<Path>(withIdentifier identifier: String, for path: Path) -> TableCell {
         isNotCalled()
     }
 
-    /// UIKit's `dequeueReusableCell(withIdentifier:)`.
+    /// UIKit's `dequeueReusableCell(withIdentifier:)`, which is not available here.
     @available(*, unavailable, message: "Use dequeueCell(for: identifier), or dequeueCell(Kind.self, for: identifier).")
     public func dequeueReusableCell(withIdentifier identifier: String) -> TableCell? { isNotCalled() }
 
-    /// UIKit's `deselectRow(at:animated:)`.
+    /// UIKit's `deselectRow(at:animated:)`, which is not available here.
     @available(*, unavailable, message: "Set selectedRow to nil.")
     public func deselectRow<Path>(at path: Path, animated: Bool) { isNotCalled() }
 
-    /// UIKit's `indexPathForSelectedRow`.
+    /// UIKit's `indexPathForSelectedRow`, which is not available here.
     @available(*, unavailable, renamed: "selectedRow")
     public var indexPathForSelectedRow: Int? { isNotCalled() }
 }
 
 extension TableCell {
-    /// UIKit's `textLabel`.
+    /// UIKit's `textLabel`, which is not available here.
     @available(*, unavailable, message: "Set text.")
     public var textLabel: Label? { isNotCalled() }
 }
 
 extension AlertController {
-    /// UIKit's `UIAlertController(title:message:preferredStyle:)`.
+    /// UIKit's `UIAlertController(title:message:preferredStyle:)`, which is not available here.
     @available(*, unavailable, message: "Use AlertController(title:message:); for an action sheet, a Menu.")
     public convenience init(title: String?, message: String?, preferredStyle: PresentationStyle) { isNotCalled() }
 
-    /// UIKit's `addTextField(configurationHandler:)`.
+    /// UIKit's `addTextField(configurationHandler:)`, which is not available here.
     @available(*, unavailable, message: "Use addTextField(placeholder:), which returns the field.")
     public func addTextField(configurationHandler: ((TextField) -> Void)?) { isNotCalled() }
 }
 
 extension AlertAction {
-    /// UIKit's `UIAlertAction(title:style:handler:)`.
+    /// UIKit's `UIAlertAction(title:style:handler:)`, which is not available here.
     @available(*, unavailable, message: "Use AlertAction(\"Delete\", style: .destructive) { … }.")
     public convenience init(title: String?, style: Style, handler: ((AlertAction) -> Void)? = nil) { isNotCalled() }
 }
@@ -224,11 +224,11 @@ extension AlertAction {
 // MARK: Rectangles
 
 extension Rect {
-    /// Core Graphics' `insetBy(dx:dy:)`.
+    /// Core Graphics' `insetBy(dx:dy:)`, which is not available here.
     @available(*, unavailable, message: "Use inset(by:) with Insets.")
     public func insetBy(dx: Double, dy: Double) -> Rect { isNotCalled() }
 
-    /// Core Graphics' `offsetBy(dx:dy:)`.
+    /// Core Graphics' `offsetBy(dx:dy:)`, which is not available here.
     @available(*, unavailable, message: "Use moved(by:) with a Point.")
     public func offsetBy(dx: Double, dy: Double) -> Rect { isNotCalled() }
 }

@@ -53,7 +53,7 @@ public struct AsyncLayout: Hashable, Sendable {
     /// The frames of the view's subviews, in their order; the subviews receive the frames when the drawing is shown.
     public var frames: [Rect]
 
-    /// A layout of the given size, with frames of subviews.
+    /// Makes a layout of the given size, with frames of subviews.
     ///
     /// - Parameters:
     ///   - size: The size that the content wants.
@@ -68,7 +68,7 @@ public struct AsyncLayout: Hashable, Sendable {
 public struct AsyncDrawingClosure: AsyncDrawing {
     private let body: @Sendable (inout Canvas, AsyncDrawingContext) -> Void
 
-    /// A drawing that calls a closure on another thread.
+    /// Makes a drawing that calls a closure on another thread.
     public init(_ body: @escaping @Sendable (inout Canvas, AsyncDrawingContext) -> Void) { self.body = body }
 
     /// Calls the closure.

@@ -16,7 +16,7 @@ public protocol DrawingExecutor: Sendable {
 public struct TaskDrawingExecutor: DrawingExecutor {
     private let priority: TaskPriority
 
-    /// An executor whose tasks have that priority.
+    /// Makes an executor whose tasks have the given priority.
     public init(priority: TaskPriority = .userInitiated) { self.priority = priority }
 
     /// Starts a detached task for the job.

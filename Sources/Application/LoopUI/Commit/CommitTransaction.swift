@@ -41,8 +41,8 @@ internal import RunLoopsKit
     /// The time by which a commit may be early: the calls for frames of animations do not come at exactly equal
     /// intervals.
     static let slack = Duration.milliseconds(1)
-    /// The most rounds of constraints and layout in a commit; views that still ask for layout then wait for the next
-    /// commit.
+    /// The maximum number of rounds of constraints and layout in a commit; views that still ask for layout then wait
+    /// for the next commit.
     static let mostRounds = 16
 
     private let loop: RunLoop
@@ -246,7 +246,7 @@ internal import RunLoopsKit
         loop.callOut(part: phase.label, body)
     }
 
-    /// Runs the first two phases, again while views ask for them: superviews before the views inside them.
+    /// Runs the first two phases, repeatedly while views ask for them: superviews before the views inside them.
     private func layOut() {
         for _ in 0..<Self.mostRounds {
             if toConstrain.isEmpty && toLayOut.isEmpty { return }
@@ -273,7 +273,7 @@ internal import RunLoopsKit
         views.map { ($0.depth, $0) }.sorted { $0.0 < $1.0 }.map(\.1)
     }
 
-    /// The third phase.
+    /// Runs the third phase: draws the views that asked for it.
     private func draw() {
         swap(&toDisplay, &displayed)
         for view in displayed { view.isDisplayMarked = false }
@@ -284,14 +284,14 @@ internal import RunLoopsKit
         displayed.removeAll(keepingCapacity: true)
     }
 
-    /// The fourth phase.
+    /// Runs the fourth phase: calls the closures of ``prepare(_:)``.
     private func runPreparations() {
         let prepared = preparations
         preparations = []
         for body in prepared { body() }
     }
 
-    /// The fifth phase.
+    /// Runs the fifth phase: composes a frame and presents it.
     private func present() {
         let size = CellRect(Rect(size: display.size))
         let (width, height) = Band.limited(width: size.columns.count, height: size.rows.count)

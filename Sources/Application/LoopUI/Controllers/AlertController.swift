@@ -24,7 +24,7 @@ internal import RunLoops
     fileprivate let handler: () -> Void
     fileprivate weak var button: Button?
 
-    /// An action with a title and a closure.
+    /// Makes an action with a title and a closure.
     ///
     /// - Parameters:
     ///   - title: The title of the action's button.
@@ -61,7 +61,7 @@ internal import RunLoops
     public internal(set) var chosenAction: AlertAction?
     private let buttons = StackView(.horizontal, spacing: 2)
 
-    /// An alert without an action yet.
+    /// Makes an alert without actions.
     public init(title: String, message: String = "") {
         self.message = message
         super.init()

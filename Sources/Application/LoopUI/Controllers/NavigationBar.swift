@@ -3,7 +3,7 @@
 
 /// The line above a navigation controller's content: the back button at the left, the title in the middle.
 @MainActor public final class NavigationBar: View {
-    /// The button that goes back to the controller before; hidden if there is none.
+    /// The button that goes back to the previous controller; hidden if there is none.
     public let backButton = Button("")
     private var title = ""
 

@@ -49,9 +49,9 @@ internal import RunLoops
         weak var responder: Responder?
     }
 
-    /// A stack of one controller.
+    /// Makes a stack of one controller.
     ///
-    /// - Precondition: the controller has no parent, is not presented, and is no navigation controller.
+    /// - Precondition: the controller has no parent, is not presented, and is not a navigation controller.
     public init(rootViewController: ViewController) {
         super.init()
         content.clipsToBounds = true
@@ -81,7 +81,7 @@ internal import RunLoops
     /// - Parameters:
     ///   - controller: The controller.
     ///   - animated: Whether the controller's view moves in from the right.
-    /// - Precondition: the controller has no parent, is not presented, and is no navigation controller.
+    /// - Precondition: the controller has no parent, is not presented, and is not a navigation controller.
     public func push(_ controller: ViewController, animated: Bool = true) {
         finishTransition()
         let old = topViewController
@@ -257,7 +257,7 @@ internal import RunLoops
         window.focusNext()
     }
 
-    /// The escape key goes back, if no responder before has used it.
+    /// Goes back when the escape key is pressed, unless an earlier responder has used the key.
     open override func pressesBegan(_ presses: Set<Press>, with event: Event?) {
         let isBack = presses.contains { $0.key == .escape && $0.modifiers.isEmpty }
         if isBack, viewControllers.count > 1 { pop() } else { super.pressesBegan(presses, with: event) }
@@ -352,7 +352,7 @@ extension ViewController {
     }
 }
 
-/// Is called before and after a navigation controller shows a controller; all methods are optional.
+/// The methods that a navigation controller calls before and after it shows a controller; all are optional.
 @MainActor public protocol NavigationControllerDelegate: AnyObject {
     /// Called when a controller is about to be shown.
     func navigationController(_ navigationController: NavigationController, willShow controller: ViewController)

@@ -143,16 +143,16 @@ internal import RunLoops
     // UIKit's spellings, for overrides that nobody would call. Methods of an extension cannot be overridden, and so the
     // compiler would not name the remedy.
 
-    /// UIKit's `viewWillAppear(_:)`.
+    /// UIKit's `viewWillAppear(_:)`, which is not available here.
     @available(*, unavailable, renamed: "viewWillAppear()")
     open func viewWillAppear(_ animated: Bool) {}
-    /// UIKit's `viewDidAppear(_:)`.
+    /// UIKit's `viewDidAppear(_:)`, which is not available here.
     @available(*, unavailable, renamed: "viewDidAppear()")
     open func viewDidAppear(_ animated: Bool) {}
-    /// UIKit's `viewWillDisappear(_:)`.
+    /// UIKit's `viewWillDisappear(_:)`, which is not available here.
     @available(*, unavailable, renamed: "viewWillDisappear()")
     open func viewWillDisappear(_ animated: Bool) {}
-    /// UIKit's `viewDidDisappear(_:)`.
+    /// UIKit's `viewDidDisappear(_:)`, which is not available here.
     @available(*, unavailable, renamed: "viewDidDisappear()")
     open func viewDidDisappear(_ animated: Bool) {}
 
@@ -201,7 +201,7 @@ internal import RunLoops
         if appearance == .appearing { child.beginAppearing() }
     }
 
-    /// The number of levels of controllers, from this one inwards.
+    /// Returns the number of levels of controllers, from this one inwards.
     private func countLevels() -> Int {
         var (count, level) = (0, [self])
         while !level.isEmpty {

@@ -26,7 +26,7 @@
     /// The role of the button.
     public var role = Role.normal { didSet { if role != oldValue { setNeedsDisplay() } } }
 
-    /// A button.
+    /// Makes a button with a title and an action.
     ///
     /// - Parameters:
     ///   - title: The text of the button.

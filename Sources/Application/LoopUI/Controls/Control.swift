@@ -11,7 +11,7 @@
         /// The bits.
         public let rawValue: UInt16
 
-        /// The events with these bits.
+        /// Makes the events with these bits.
         public init(rawValue: UInt16) { self.rawValue = rawValue }
 
         /// A touch has begun on the control.
@@ -50,7 +50,7 @@
     /// Whether the control is selected; each type of control defines the meaning.
     public var isSelected = false { didSet { if isSelected != oldValue { setNeedsDisplay() } } }
 
-    /// Whether a touch that the control follows has not ended yet.
+    /// Whether the control is following a touch.
     public var isTracking: Bool { trackedTouch != nil }
 
     private func giveUp() {
@@ -76,8 +76,8 @@
         for action in actions where !action.events.isDisjoint(with: events) { action.body() }
     }
 
-    /// Acts as if the control was tapped: sends ``Events/touchUpInside``, then calls ``Control/activate()``; does nothing if the
-    /// control is disabled.
+    /// Acts as if the control was tapped: sends ``Events/touchUpInside``, then calls ``Control/activate()``; does
+    /// nothing if the control is disabled.
     public func tap() {
         guard isEnabled else { return }
         sendActions(for: .touchUpInside)

@@ -26,14 +26,14 @@ public enum TextAlignment: Hashable, Sendable {
 @MainActor open class Label: View {
     /// The text; line breaks in it are kept.
     public var text: String { didSet { if text != oldValue { changed() } } }
-    /// The most lines; 0 for as many as the text needs.
+    /// The maximum number of lines; 0 for as many as the text needs.
     public var numberOfLines: Int { didSet { if numberOfLines != oldValue { changed() } } }
     /// The alignment of each line.
     public var alignment = TextAlignment.left { didSet { if alignment != oldValue { setNeedsDisplay() } } }
     /// The style of the text; the theme's style for text unless set.
     public var style: Style? { didSet { if style != oldValue { setNeedsDisplay() } } }
 
-    /// A label of at most `lines` lines; 0 for as many as the text needs.
+    /// Makes a label of at most `lines` lines; 0 for as many as the text needs.
     public init(_ text: String = "", lines: Int = 1, style: Style? = nil) {
         self.text = text
         numberOfLines = lines

@@ -12,7 +12,7 @@
 /// }
 /// ```
 @MainActor public final class Menu: Control {
-    /// A line of a menu.
+    /// An item of a menu: one line.
     public struct Item {
         /// The text of the item.
         public var title: String
@@ -25,7 +25,7 @@
         /// Called when the item is chosen, after the menu has closed.
         public var action: () -> Void
 
-        /// A line of a menu.
+        /// Makes an item of a menu.
         public init(
             _ title: String, hint: String = "", isEnabled: Bool = true, isChecked: Bool = false,
             action: @escaping () -> Void
@@ -50,7 +50,7 @@
     }
     private var firstShown = 0
 
-    /// A menu that is closed.
+    /// Makes a menu, which is closed at first.
     public init(_ items: [Item]) {
         self.items = items
         super.init()
@@ -196,7 +196,7 @@
         }
     }
 
-    /// The highlighted item, which Enter chooses.
+    /// The position of the cursor: on the highlighted item.
     public override var cursor: Point? { highlightedIndex.map { Point(2, Double($0 - firstShown + 1)) } }
 
     public override var accessibilityRole: String? { "menu" }

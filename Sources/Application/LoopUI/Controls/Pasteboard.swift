@@ -17,7 +17,7 @@
     /// Called when the text has changed; a display can hand it to the system's clipboard.
     public var changeHandler: ((String?) -> Void)?
 
-    /// A pasteboard that is independent of the general one.
+    /// Makes a pasteboard that is independent of the general one.
     public init() {}
 }
 

@@ -3,7 +3,7 @@
 
 /// Shows how much of something is done.
 @MainActor open class ProgressView: View {
-    /// The part that is done, from 0 to 1; a value outside becomes the nearer end.
+    /// The part that is done, from 0 to 1; other values are limited to this range.
     public var progress: Double {
         get { storedProgress }
         set {
@@ -18,7 +18,7 @@
     /// Whether the percentage is shown at the end; true unless set.
     public var showsPercentage = true { didSet { if showsPercentage != oldValue { setNeedsDisplay() } } }
 
-    /// A bar that is filled up to `progress`, from 0 to 1.
+    /// Makes a bar that is filled up to `progress`, from 0 to 1.
     public init(progress: Double = 0) {
         super.init()
         self.progress = progress

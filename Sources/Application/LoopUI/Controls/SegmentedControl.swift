@@ -32,7 +32,7 @@ internal import RunLoops
         }
     }
 
-    /// A control for these choices, of which the first is selected.
+    /// Makes a control for these choices, of which the first is selected.
     ///
     /// - Parameters:
     ///   - segments: The choices.

@@ -4,10 +4,10 @@
 internal import RunLoops
 internal import RunLoopsKit
 
-/// Shows that work is going on whose end is not known.
+/// Shows that work of unknown duration is going on.
 ///
 /// The spinner wakes the loop only while it spins in a window, and neither the spinner nor a view around it is hidden.
-/// For a user who wants nothing to move by itself, the spinner shows a still sign and never wakes the loop.
+/// If the user wants no motion, the spinner shows a still sign and never wakes the loop.
 @MainActor open class Spinner: View {
     /// Whether the spinner spins; false unless set.
     public var isAnimating = false {
@@ -31,7 +31,7 @@ internal import RunLoopsKit
     private var link: RunLoop.DisplayLink?
     private var step = 0
 
-    /// A spinner that does not spin yet.
+    /// Makes a spinner that does not spin yet.
     public init(_ title: String = "") {
         self.title = title
         super.init()

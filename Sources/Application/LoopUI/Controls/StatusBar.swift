@@ -12,7 +12,7 @@
     /// The text at the right edge.
     public var right: String { didSet { if right != oldValue { setNeedsDisplay() } } }
 
-    /// A line with these texts.
+    /// Makes a status bar with these texts.
     public init(left: String = "", center: String = "", right: String = "") {
         self.left = left
         self.center = center

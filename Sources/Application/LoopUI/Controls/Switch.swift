@@ -14,7 +14,7 @@
     /// Whether the switch is on; setting this calls no action.
     public var isOn: Bool { didSet { if isOn != oldValue { setNeedsDisplay() } } }
 
-    /// A switch.
+    /// Makes a switch with a text beside it.
     ///
     /// - Parameters:
     ///   - title: The text beside the switch.

@@ -12,10 +12,10 @@ struct TextBuffer: Sendable {
     private(set) var caret = 0
     /// The other end of the selection; equal to ``caret`` if nothing is selected.
     private(set) var anchor = 0
-    /// The most characters.
+    /// The maximum number of characters.
     var maximumLength = 65_536 { didSet { if characters.count > maximumLength { setText(text) } } }
-    /// The most scalars of a character: no character that people write has more, but a hostile text puts a million into
-    /// one.
+    /// The maximum number of scalars in a character: no character that people write has more, but a hostile text puts a
+    /// million into one.
     static let mostScalarsInCharacter = 32
     /// The version of the characters, which changes with them.
     private(set) var version = 0
@@ -106,7 +106,7 @@ struct TextBuffer: Sendable {
         }
     }
 
-    /// The character, or the replacement character for one with too many scalars.
+    /// Returns the character, or the replacement character for one with too many scalars.
     private static func shortened(_ character: Character) -> Character {
         let scalars = character.unicodeScalars
         let end = scalars.index(scalars.startIndex, offsetBy: mostScalarsInCharacter, limitedBy: scalars.endIndex)

@@ -13,7 +13,7 @@
     /// The index of the first character that is shown.
     private var firstShown = 0
 
-    /// The text; setting it brings the caret to the end and calls no action.
+    /// The text; setting it moves the caret to the end and calls no action.
     public var text: String {
         get { buffer.text }
         set {
@@ -26,7 +26,7 @@
     public var placeholder: String { didSet { if placeholder != oldValue { setNeedsDisplay() } } }
     /// Whether dots are shown instead of the characters; the text is then never copied, and not kept in ``history``.
     public var isSecure = false { didSet { if isSecure != oldValue { show() } } }
-    /// The most characters of the text; characters that are typed or pasted beyond are left out.
+    /// The maximum number of characters of the text; further characters that are typed or pasted are left out.
     ///
     /// A character of more than 32 Unicode scalars becomes the replacement character: a hostile text could put a million
     /// scalars into one character.
@@ -39,12 +39,12 @@
     }
     /// Whether Enter keeps the text in ``history``; false unless set.
     public var keepsHistory = false
-    /// The texts that the up and down arrows bring back, the newest at the end.
+    /// The texts that the up and down arrows recall, the newest at the end.
     public var history: [String] {
         get { entries.entries }
         set { entries.entries = newValue }
     }
-    /// The most texts in ``history``.
+    /// The maximum number of texts in ``history``.
     public var historyLimit: Int {
         get { entries.limit }
         set {
@@ -55,7 +55,7 @@
     /// The pasteboard that text is copied to and pasted from.
     public var pasteboard = Pasteboard.general
 
-    /// An empty field.
+    /// Makes an empty field.
     ///
     /// - Parameters:
     ///   - placeholder: The text that is shown while the field is empty.
@@ -125,7 +125,8 @@
         if isFirstResponder { window?.application?.commit.markFrame() }
     }
 
-    /// The index of the first character to show, so that the characters up to `place`, and the caret there, are visible.
+    /// Returns the index of the first character to show, so that the characters up to `place`, and the caret there, are
+    /// visible.
     private func start(before place: Int) -> Int {
         let width = max(1, frame.width.wholeCells)
         var (first, taken) = (place, 1)
@@ -299,7 +300,7 @@
     // Not an entry: that is what Enter is for.
     open override func endTracking(_ touch: Touch, with event: Event?) {}
 
-    /// The index of the character that a touch is on; beyond the edges one character further.
+    /// Returns the index of the character that a touch is on; beyond the edges one character further.
     private func place(of touch: Touch) -> Int {
         let x = touch.location(in: self).x
         if x < 0 { return max(0, firstShown - 1) }
@@ -339,7 +340,7 @@
         }
     }
 
-    /// The caret.
+    /// The position of the caret, where the cursor is shown.
     open override var cursor: Point? {
         Point(Double((firstShown..<max(firstShown, buffer.caret)).reduce(0) { $0 + width(at: $1) }), 0)
     }

@@ -16,7 +16,7 @@ struct UndoStack {
         case other
     }
 
-    /// The most states.
+    /// The maximum number of states.
     static let capacity = 200
 
     /// Whether a change of this kind is undone by itself, and not together with the change before.
@@ -78,7 +78,7 @@ struct EntryHistory {
             place = nil
         }
     }
-    /// The most texts.
+    /// The maximum number of texts.
     var limit = 100
     private var place: Int?
     private var draft = ""

@@ -3,7 +3,8 @@
 
 /// Breaks text into lines that fit.
 enum TextLines {
-    /// The lines of a text, broken at line breaks, between words and, where a word is too long, between characters.
+    /// Returns the lines of a text, broken at line breaks, between words and, where a word is too long, between
+    /// characters.
     ///
     /// - Parameters:
     ///   - text: The text.
@@ -30,7 +31,7 @@ enum TextLines {
         return lines
     }
 
-    /// The first line, and what follows it.
+    /// Returns the first line, and the text that follows it.
     private static func nextLine(_ text: Substring, _ width: Int) -> (String, Substring?) {
         var taken = 0
         // The end of the line, and the beginning of the next one, at the last place where a break looks well.
@@ -63,7 +64,7 @@ enum TextLines {
         return String(line)
     }
 
-    /// The text, cut with an ellipsis where it is too long for one row.
+    /// Returns the text, cut with an ellipsis if it is too long for one row.
     ///
     /// - Complexity: O(width) characters are looked at, and the whole text is copied if it fits.
     static func cut(_ text: some StringProtocol, width: Int, ellipsis: String) -> String {

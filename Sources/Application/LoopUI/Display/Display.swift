@@ -62,7 +62,7 @@ public enum Presentation: Hashable, Sendable {
 public struct DisplayAbilities: Hashable, Sendable {
     /// The colours that a display can show.
     public enum Colors: Int, Hashable, Sendable, Comparable {
-        /// No colours, or the user wants none.
+        /// The display has no colours, or the user wants none.
         case none
         /// The 16 colours that the user has chosen.
         case palette16
@@ -93,10 +93,10 @@ public struct DisplayAbilities: Hashable, Sendable {
     ///
     /// Sheets, alerts and menus then take the whole width and have no border: nothing else is in their lines.
     public var isLinear = false
-    /// Whether the user wants nothing to move by itself.
+    /// Whether the user wants reduced motion, so that nothing moves by itself.
     public var reducesMotion = false
 
-    /// The abilities of a usual display in colour, with a pointer and Unicode, and without pictures.
+    /// Makes the abilities of a common colour display, with a pointer and Unicode, but without pictures.
     public init() {}
 }
 
@@ -117,7 +117,7 @@ public struct Frame: Hashable, Sendable {
     /// A display may look at all rows instead, and has to if it no longer knows what it shows.
     public var changedRows: Range<Int>?
 
-    /// A frame of cells.
+    /// Makes a frame of cells.
     ///
     /// - Parameters:
     ///   - cells: The cells that are shown.

@@ -12,7 +12,7 @@ public import RunLoops
     public let loop: RunLoop
     /// The modes that a display adds its sources to.
     public let modes: [RunLoop.Mode]
-    /// How many inputs the queue holds before it is full.
+    /// The number of inputs at which the queue counts as full.
     public static let capacity = 256
 
     private var inputs: ArraySlice<RawInput> = []
@@ -20,7 +20,7 @@ public import RunLoops
     private let source: RunLoop.Source
     private let ready: () -> Void
     private let frameBegan: (RunLoop.Instant, Int) -> Void
-    /// Called when a full queue has room again; a display reads on then.
+    /// Called when a full queue has room again, so that the display continues to read.
     public var roomHandler: (() -> Void)?
 
     init(
@@ -35,7 +35,7 @@ public import RunLoops
         for mode in modes { loop.add(source, in: mode) }
     }
 
-    /// Whether a display should read no more for now, so that memory stays bounded.
+    /// Whether the queue is full, so that the display should stop reading for now; this bounds the memory.
     public var isFull: Bool { inputs.count >= Self.capacity }
 
     /// Adds an input at the end of the queue, and signals the queue's source.

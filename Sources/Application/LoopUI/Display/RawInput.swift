@@ -50,7 +50,7 @@ public struct PointerInput: Hashable, Sendable {
     /// The modifier keys that were held.
     public var modifiers: KeyModifiers
 
-    /// The input of a finger, or of the primary button.
+    /// Makes the input of a finger, or of the primary button.
     public init(_ phase: Phase, at position: Point, identifier: Int = 0, modifiers: KeyModifiers = []) {
         self.identifier = identifier
         button = .primary
@@ -59,7 +59,7 @@ public struct PointerInput: Hashable, Sendable {
         self.modifiers = modifiers
     }
 
-    /// The input of a button of the mouse.
+    /// Makes the input of a button of the mouse.
     ///
     /// - Parameters:
     ///   - phase: The change that the display reports.
@@ -81,7 +81,7 @@ public struct ButtonMask: OptionSet, Hashable, Sendable {
     /// The bits.
     public let rawValue: UInt32
 
-    /// The buttons with these bits.
+    /// Makes the set of buttons with these bits.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
     /// The button that selects and drags, usually the left one; a finger counts as this one.
@@ -89,7 +89,7 @@ public struct ButtonMask: OptionSet, Hashable, Sendable {
     /// The button that asks for a menu: usually the right one.
     public static var secondary: ButtonMask { button(2) }
 
-    /// A button by its number: 1 is the primary one, 2 the secondary one, 3 usually the one in the middle.
+    /// Returns the button with a number: 1 is the primary button, 2 the secondary one, and 3 usually the middle one.
     ///
     /// - Precondition: `number` is between 1 and 32.
     public static func button(_ number: Int) -> ButtonMask {
@@ -107,7 +107,7 @@ public struct WheelInput: Hashable, Sendable {
     /// The modifier keys that were held.
     public var modifiers: KeyModifiers
 
-    /// The input of a wheel.
+    /// Makes the input of a wheel.
     public init(_ notches: Point, at position: Point, modifiers: KeyModifiers = []) {
         self.position = position
         self.notches = notches
@@ -134,7 +134,7 @@ public struct KeyInput: Hashable, Sendable {
     /// The change that the display reports.
     public var phase: Phase
 
-    /// The input of a key.
+    /// Makes the input of a key.
     public init(_ key: Key, modifiers: KeyModifiers = [], phase: Phase = .began) {
         self.key = key
         self.modifiers = modifiers
@@ -176,7 +176,7 @@ public enum Key: Hashable, Sendable {
     case pageDown
     /// A function key, from 1.
     case function(Int)
-    /// A key without a name here, by the number that the display gives it.
+    /// A key that has no case of its own, by the number that the display gives it.
     case other(Int)
 }
 
@@ -185,7 +185,7 @@ public struct KeyModifiers: OptionSet, Hashable, Sendable {
     /// The bits.
     public let rawValue: UInt8
 
-    /// The keys with these bits.
+    /// Makes the set of modifier keys with these bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The shift key; not set if it has changed the character of the other key.

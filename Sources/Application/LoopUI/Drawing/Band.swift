@@ -15,7 +15,7 @@ struct Band: Sendable {
     /// The rows that are kept.
     private(set) var grid: CellGrid
 
-    /// The most columns, rows and cells of anything that is drawn; so many cells take half a gigabyte.
+    /// The maximum numbers of columns, rows and cells of a drawing; this many cells take half a gigabyte.
     ///
     /// A view may have a frame of any size; the part beyond these limits is not drawn.
     static let mostColumns = 65_536

@@ -8,7 +8,7 @@ public struct Canvas: Sendable {
     /// The pictures that the display shows itself, from back to front.
     private(set) var pictures: [PlacedPicture] = []
 
-    /// An empty canvas, rounded to whole cells.
+    /// Makes an empty canvas, whose size is rounded to whole cells.
     public init(size: Size) {
         let cells = CellRect(Rect(size: size))
         band = Band(width: cells.columns.count, height: cells.rows.count)
@@ -52,7 +52,7 @@ public struct Canvas: Sendable {
     ///   - text: The text; a line break ends it.
     ///   - point: The position of the text's first cell, which may be outside on the left.
     ///   - style: The style of the text.
-    ///   - width: The most points that the text may take; up to the right edge if `nil`.
+    ///   - width: The maximum width of the text, in points; up to the right edge if `nil`.
     /// - Returns: The width that the text takes, in points.
     /// - Complexity: O(length of the text).
     @discardableResult
@@ -70,7 +70,7 @@ public struct Canvas: Sendable {
     ///   - text: The text; a line break ends it.
     ///   - point: The position of the text's first cell, which may be outside on the left.
     ///   - style: The style of the text.
-    ///   - width: The most points that the text may take; up to the right edge if `nil`.
+    ///   - width: The maximum width of the text, in points; up to the right edge if `nil`.
     /// - Returns: The width that the text takes, in points.
     /// - Complexity: O(length of what is seen).
     @discardableResult

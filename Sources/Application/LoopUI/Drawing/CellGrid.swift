@@ -17,7 +17,7 @@ public struct CellGrid: Hashable, Sendable {
     /// The number of composed characters at which the grid releases those that no cell shows.
     private var composedLimit = 0
 
-    /// A grid of equal cells; a negative size becomes 0.
+    /// Makes a grid of equal cells; a negative size becomes 0.
     public init(width: Int, height: Int, filledWith cell: Cell = .blank) {
         self.width = max(0, width)
         self.height = max(0, height)
@@ -83,7 +83,7 @@ public struct CellGrid: Hashable, Sendable {
         }
     }
 
-    /// The text of a row, without the empty cells at its end.
+    /// Returns the text of a row, without the empty cells at its end.
     public func text(row: Int) -> String {
         var text = ""
         for x in 0..<width where self[x, row].glyph != .continuation {
@@ -226,8 +226,8 @@ public struct CellRect: Hashable, Sendable {
     /// The rows inside.
     public var rows: Range<Int>
 
-    /// The rectangle with its upper left cell at `x` and `y`; a negative size becomes 0, and an edge beyond `Int.max`
-    /// becomes `Int.max`.
+    /// Makes the rectangle with its upper left cell at `x` and `y`; a negative size becomes 0, and an edge beyond
+    /// `Int.max` becomes `Int.max`.
     public init(x: Int, y: Int, width: Int, height: Int) {
         columns = x..<Self.end(x, width)
         rows = y..<Self.end(y, height)
@@ -238,8 +238,8 @@ public struct CellRect: Hashable, Sendable {
         return isBeyond ? .max : end
     }
 
-    /// The cells that a rectangle in points covers; each edge is rounded to the nearest edge of a cell, and half a cell
-    /// up.
+    /// Makes the rectangle of the cells that a rectangle in points covers; each edge is rounded to the nearest edge of
+    /// a cell, and half a cell up.
     ///
     /// So a rectangle covers the same number of cells wherever it is moved to by whole cells, also across the upper left
     /// corner.

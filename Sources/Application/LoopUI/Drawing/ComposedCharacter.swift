@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// A character of several scalars, and its number in cells.
 ///
-/// Each grid keeps the characters that its cells show. So a number keeps its character for as long as a cell has it, and
-/// memory grows with what is shown, not with what was ever shown.
+/// Each grid keeps the characters that its cells show. So a number keeps its character while a cell has it, and memory
+/// grows with what is shown, not with what was ever shown.
 final class ComposedCharacter: Sendable {
     let number: UInt32
     let character: Character

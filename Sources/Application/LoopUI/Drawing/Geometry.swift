@@ -11,13 +11,13 @@ public struct Point: Hashable, Sendable {
     /// The upper left corner.
     public static var zero: Point { Point(0, 0) }
 
-    /// The point at `x` and `y`.
+    /// Makes the point at `x` and `y`.
     public init(_ x: Double, _ y: Double) {
         self.x = x
         self.y = y
     }
 
-    /// The point at `x` and `y`, with the names that `CGPoint` has.
+    /// Makes the point at `x` and `y`, with the argument labels of `CGPoint`.
     public init(x: Double, y: Double) { self.init(x, y) }
 
     /// Returns the distance to another point, in points.
@@ -43,13 +43,13 @@ public struct Size: Hashable, Sendable {
     /// The size of 0 by 0 points.
     public static var zero: Size { Size(0, 0) }
 
-    /// The size of `width` and `height`.
+    /// Makes the size of `width` and `height`.
     public init(_ width: Double, _ height: Double) {
         self.width = width
         self.height = height
     }
 
-    /// The size of `width` and `height`, with the names that `CGSize` has.
+    /// Makes the size of `width` and `height`, with the argument labels of `CGSize`.
     public init(width: Double, height: Double) { self.init(width, height) }
 }
 
@@ -67,7 +67,7 @@ public struct Insets: Hashable, Sendable {
     /// The distance 0 on every side.
     public static var zero: Insets { Insets() }
 
-    /// The distances that are named; 0 for the others.
+    /// Makes insets of the given distances; the others are 0.
     public init(top: Double = 0, left: Double = 0, bottom: Double = 0, right: Double = 0) {
         self.top = top
         self.left = left
@@ -75,7 +75,7 @@ public struct Insets: Hashable, Sendable {
         self.right = right
     }
 
-    /// The same distance on every side.
+    /// Makes insets with the same distance on every side.
     public init(all distance: Double) {
         self.init(top: distance, left: distance, bottom: distance, right: distance)
     }
@@ -91,17 +91,17 @@ public struct Rect: Hashable, Sendable {
     /// The rectangle without a size, at the upper left corner.
     public static var zero: Rect { Rect(0, 0, 0, 0) }
 
-    /// The rectangle with its upper left corner at `x` and `y`; a negative size becomes 0.
+    /// Makes the rectangle with its upper left corner at `x` and `y`; a negative size becomes 0.
     public init(_ x: Double, _ y: Double, _ width: Double, _ height: Double) {
         origin = Point(x, y)
         size = Size(max(0, width), max(0, height))
     }
 
-    /// The rectangle with its upper left corner at `x` and `y`, with the names that `CGRect` has; a negative size
-    /// becomes 0.
+    /// Makes the rectangle with its upper left corner at `x` and `y`, with the argument labels of `CGRect`; a negative
+    /// size becomes 0.
     public init(x: Double, y: Double, width: Double, height: Double) { self.init(x, y, width, height) }
 
-    /// The rectangle of a corner and a size; a negative size becomes 0.
+    /// Makes the rectangle with an upper left corner and a size; a negative size becomes 0.
     public init(origin: Point = .zero, size: Size) { self.init(origin.x, origin.y, size.width, size.height) }
 
     /// The x coordinate of the left edge.
@@ -140,14 +140,14 @@ public struct Rect: Hashable, Sendable {
         return Rect(left, top, max(maxX, other.maxX) - left, max(maxY, other.maxY) - top)
     }
 
-    /// The rectangle, smaller by the insets; larger where they are negative.
+    /// Returns the rectangle, made smaller by the insets; negative insets make it larger.
     public func inset(by insets: Insets) -> Rect {
         Rect(
             minX + insets.left, minY + insets.top, width - insets.left - insets.right,
             height - insets.top - insets.bottom)
     }
 
-    /// The rectangle, moved.
+    /// Returns the rectangle, moved by `offset`.
     public func moved(by offset: Point) -> Rect { Rect(origin: origin + offset, size: size) }
 }
 

@@ -4,8 +4,8 @@
 /// The content of a cell: a character or a piece of a picture, as a number.
 ///
 /// The number of a character of one Unicode scalar is that scalar. Other characters get a number of their own, which
-/// stays valid for as long as a grid has the glyph in a cell. A glyph that no grid has keeps its character until 65,536
-/// other characters of several scalars have been made glyphs, and is the replacement character afterwards.
+/// stays valid while a grid has the glyph in a cell. A glyph that no grid has keeps its character until 65,536 other
+/// characters of several scalars have been made glyphs, and is the replacement character afterwards.
 public struct Glyph: Hashable, Sendable {
     package let bits: UInt32
 
@@ -13,7 +13,7 @@ public struct Glyph: Hashable, Sendable {
     public static var none: Glyph { Glyph(bits: 0) }
     /// The right half of a wide character.
     public static var continuation: Glyph { Glyph(bits: 0x7FFF_FFFF) }
-    /// An empty cell.
+    /// A blank, the glyph of an empty cell.
     public static var space: Glyph { Glyph(bits: 0x20) }
 
     private static let composed: UInt32 = 0x8000_0000
@@ -21,7 +21,7 @@ public struct Glyph: Hashable, Sendable {
 
     init(bits: UInt32) { self.bits = bits }
 
-    /// The glyph of a character, as displays show it.
+    /// Makes the glyph of a character, as displays show it.
     ///
     /// Control characters become the replacement character, so that no text can command a terminal; a tab or an invisible
     /// character becomes a blank. Of a character with more than 32 scalars the first 32 are shown.
@@ -43,10 +43,10 @@ public struct Glyph: Hashable, Sendable {
     /// kept.
     var owner: ComposedCharacter? { isComposed ? ComposedCharacter.find(bits & ~Self.composed) : nil }
 
-    /// The glyph of a cell in which the display shows a piece of a picture.
+    /// Makes the glyph of a cell in which the display shows a piece of a picture.
     ///
-    /// Glyphs differ if the picture, the piece or the size differs: as long as a cell keeps its glyph, its pixels stay
-    /// the same.
+    /// Glyphs differ if the picture, the piece or the size differs: while a cell keeps its glyph, its pixels stay the
+    /// same.
     ///
     /// - Parameters:
     ///   - picture: The picture.
@@ -94,7 +94,7 @@ public struct Cell: Hashable, Sendable {
     /// An empty cell with the display's own colours.
     public static var blank: Cell { Cell(.space, Style(on: .default)) }
 
-    /// The cell of a glyph and a style.
+    /// Makes a cell with a glyph and a style.
     public init(_ glyph: Glyph, _ style: Style) {
         self.glyph = glyph
         self.style = style

@@ -21,7 +21,7 @@ public struct Picture: Hashable, Sendable {
 
     private static let count = Atomic<UInt64>(0)
 
-    /// A picture of these bytes.
+    /// Makes a picture of these bytes.
     ///
     /// - Precondition: there are four bytes for each pixel, and no side is negative.
     public init(width: Int, height: Int, bytes: [UInt8]) {
@@ -35,7 +35,7 @@ public struct Picture: Hashable, Sendable {
         number = Self.count.add(1, ordering: .relaxed).newValue
     }
 
-    /// The number of bytes of a picture; nil if a side is negative, or the number is too large for an `Int`.
+    /// Returns the number of bytes of a picture; nil if a side is negative, or the number is too large for an `Int`.
     private static func bytes(_ width: Int, _ height: Int) -> Int? {
         if width < 0 || height < 0 { return nil }
         let (pixels, hasTooManyPixels) = width.multipliedReportingOverflow(by: height)
@@ -62,7 +62,7 @@ public struct Picture: Hashable, Sendable {
     /// The size in points at which pixels keep their shape: a cell is about twice as high as wide.
     public var size: Size { Size(Double(width), Double(height) / 2) }
 
-    /// The picture with another number of pixels, each the average of the area that it covers.
+    /// Returns the picture with another number of pixels, each the average of the area that it covers.
     ///
     /// A loader calls this on its own thread, so that little is left to be done when the picture is drawn.
     ///

@@ -11,7 +11,7 @@ public struct PlacedPicture: Hashable, Sendable {
     /// The cells that the whole picture is stretched over; they may reach beyond the display.
     public var area: CellRect
 
-    /// A picture that is stretched over the cells of an area.
+    /// Makes a picture that is stretched over the cells of an area.
     public init(_ picture: Picture, in area: CellRect) {
         self.picture = picture
         self.area = area
@@ -33,7 +33,7 @@ public struct PlacedPicture: Hashable, Sendable {
             rows: area.rows.count)
     }
 
-    /// The parts of the area that are seen in a frame, as rectangles from top to bottom.
+    /// Returns the parts of the area that are seen in a frame, as rectangles from top to bottom.
     ///
     /// - Parameters:
     ///   - cells: The cells of the frame.
@@ -76,7 +76,7 @@ extension CellRect {
         return parts
     }
 
-    /// The rectangle, moved by `x` columns to the right and `y` rows down.
+    /// Returns the rectangle, moved by `x` columns to the right and `y` rows down.
     package func moved(x: Int, y: Int) -> CellRect {
         var moved = self
         moved.columns = Self.moved(columns, by: x)

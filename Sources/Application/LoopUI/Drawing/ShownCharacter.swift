@@ -40,7 +40,7 @@ extension Unicode.Scalar {
 }
 
 extension Character {
-    /// The most scalars of a character that are shown.
+    /// The maximum number of scalars that are shown of a character.
     ///
     /// Unicode's Stream-Safe Text Format (UAX #15) has at most 30 marks after a letter. The longest emoji in use has ten
     /// scalars. A text from elsewhere can have any number of scalars in a character, and each repaint would write all of
@@ -93,12 +93,12 @@ extension Character {
 }
 
 extension String {
-    /// The text in one row, for text that a display does not draw in cells, such as the title of a window or a line that
-    /// is read aloud.
+    /// Returns the text in one row, for text that a display does not draw in cells, such as the title of a window or a
+    /// line that is read aloud.
     ///
     /// Tabs and line breaks become blanks, other control characters are left out.
     ///
-    /// - Parameter limit: The most characters.
+    /// - Parameter limit: The maximum number of characters.
     /// - Complexity: O(length).
     package func shown(limit: Int = .max) -> String {
         var text = ""

@@ -15,7 +15,7 @@ public struct Color: Hashable, Sendable {
     /// A clear foreground is shown in the default colour.
     public static var clear: Color { Color(bits: 0xFF00_0000) }
 
-    /// A colour of the palette; the first 16 are the user's own.
+    /// Returns a colour of the palette; the user has chosen the first 16.
     public static func palette(_ index: UInt8) -> Color { Color(bits: 0x0100_0000 | UInt32(index)) }
 
     /// A colour of red, green and blue, each from 0 to 255.
@@ -77,7 +77,7 @@ public struct Style: Hashable, Sendable {
         /// The bits.
         public let rawValue: UInt32
 
-        /// The attributes with these bits.
+        /// Makes the attributes with these bits.
         public init(rawValue: UInt32) { self.rawValue = rawValue }
 
         /// Heavier letters.
@@ -104,7 +104,7 @@ public struct Style: Hashable, Sendable {
     /// The style of letters in the default colour on a clear background.
     public static var plain: Style { Style() }
 
-    /// The style of these colours and attributes.
+    /// Makes a style of these colours and attributes.
     public init(_ foreground: Color = .default, on background: Color = .clear, _ attributes: Attributes = []) {
         self.foreground = foreground
         self.background = background

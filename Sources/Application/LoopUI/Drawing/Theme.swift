@@ -33,7 +33,7 @@ public struct Theme: Hashable, Sendable {
     /// Whether signs and lines beyond ASCII are used.
     public var usesUnicode = true
 
-    /// A theme whose accents have a colour.
+    /// Makes a theme with colours for emphasised parts and for actions that cannot be undone.
     ///
     /// - Parameters:
     ///   - accent: The colour of emphasised parts and of the focus.
@@ -51,7 +51,7 @@ public struct Theme: Hashable, Sendable {
     /// The theme without colours, which uses bold and inverse letters instead.
     public static let monochrome = Theme(accent: .default, destructive: .default)
 
-    /// The theme that suits a display.
+    /// Makes the theme that suits a display.
     public init(for abilities: DisplayAbilities) {
         self = abilities.colors == .none ? .monochrome : .standard
         usesUnicode = abilities.hasUnicode
@@ -64,7 +64,7 @@ public struct Theme: Hashable, Sendable {
 }
 
 extension Style {
-    /// The style of a foreground and attributes, on a clear background.
+    /// Makes the style of a foreground and attributes, on a clear background.
     init(_ foreground: Color, _ attributes: Attributes) { self.init(foreground, on: .clear, attributes) }
 }
 

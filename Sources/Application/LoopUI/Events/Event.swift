@@ -90,7 +90,7 @@ public struct Paste: Hashable, Sendable {
 
 /// A key that went down, repeats or went up.
 ///
-/// The object stays the same as long as the key is held.
+/// The object stays the same while the key is held.
 @MainActor public final class Press: Hashable {
     /// The phase of a press.
     public enum Phase: Sendable {

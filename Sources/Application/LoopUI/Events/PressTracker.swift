@@ -14,7 +14,7 @@
     /// Returns the press of a keyboard input, and a set that contains only this press; nil if a key goes up that is not
     /// held.
     ///
-    /// The press is the same object as long as the key is held.
+    /// The press is the same object while the key is held.
     mutating func press(for input: KeyInput) -> (Press, Set<Press>)? {
         let known = held.first { $0.key == input.key }
         if known == nil, input.phase == .ended { return nil }

@@ -5,7 +5,7 @@ public import RunLoops
 
 /// A finger on the display, or a button of the mouse that is held, from beginning to end.
 ///
-/// The object stays the same as long as the touch lasts. It keeps the view that it hit first.
+/// The object stays the same until the touch ends. It keeps the view that it hit first.
 @MainActor public final class Touch: Hashable {
     /// The phase of a touch.
     public enum Phase: Sendable {

@@ -15,7 +15,7 @@ internal import RunLoops
     private var engaged: [GestureRecognizer] = []
     /// The touches that have not ended, or whose end their view has not received yet.
     private var deliveries: [TouchDelivery] = []
-    /// Called when nothing is pending any more.
+    /// Called when no decision is due.
     var whenDecided: (() -> Void)?
 
     init(_ loop: RunLoop) {

@@ -68,7 +68,7 @@ internal import RunLoops
     private(set) var requirements: [WeakRecognizer] = []
     private var actions: [() -> Void] = []
 
-    /// A recogniser without a view.
+    /// Makes a recogniser without a view.
     public required init() {}
 
     fileprivate func keep(_ action: @escaping () -> Void) { actions.append(action) }
@@ -278,16 +278,16 @@ internal import RunLoops
     func timeIsUp() {}
 }
 
-/// Gives recognisers actions that receive them with their own type.
+/// A recogniser whose actions receive the recogniser with its own type.
 @MainActor public protocol GestureActionSender: GestureRecognizer {
-    /// A recogniser without a view.
+    /// Makes a recogniser without a view.
     init()
 }
 
 extension GestureRecognizer: GestureActionSender {}
 
 extension GestureActionSender {
-    /// A recogniser with an action, which receives the recogniser.
+    /// Makes a recogniser with an action, which receives the recogniser.
     ///
     /// ```swift
     /// let pan = PanGestureRecognizer { [weak view] in view?.frame.origin = $0.translation(in: nil) }

@@ -5,7 +5,7 @@
 open class PanGestureRecognizer: GestureRecognizer {
     /// How many fingers have to be down; 1 unless set.
     public var minimumNumberOfTouches = 1
-    /// The most fingers that count; further fingers are ignored.
+    /// The maximum number of fingers that count; further fingers are ignored.
     public var maximumNumberOfTouches = Int.max
     /// How far the fingers have to move before the gesture begins, in points; 1, which is a cell in a terminal, unless
     /// set.

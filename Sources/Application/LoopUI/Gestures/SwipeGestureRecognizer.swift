@@ -10,7 +10,7 @@ open class SwipeGestureRecognizer: GestureRecognizer {
         /// The bits.
         public let rawValue: UInt8
 
-        /// The directions with these bits.
+        /// Makes the set of directions with these bits.
         public init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// To the right.

@@ -29,7 +29,7 @@
 
     private var hasEnded: Bool { touch.phase == .ended || touch.phase == .cancelled }
 
-    /// Whether the touch has ended and nothing is withheld any more.
+    /// Whether the touch has ended and nothing is withheld.
     var isOver: Bool { hasEnded && (isCancelled || withheld.isEmpty) }
 
     /// Whether a recogniser has to stay in its final state for this touch.

@@ -30,7 +30,7 @@
     public let modifiers: KeyModifiers
     private let act: (Responder) -> Void
 
-    /// A key that calls a closure.
+    /// Makes a key command that calls a closure.
     ///
     /// - Parameters:
     ///   - key: The key.
@@ -42,7 +42,7 @@
         act = { _ in handler() }
     }
 
-    /// A key that sends a command along the chain, starting with the responder that has the key command.
+    /// Makes a key command that sends a command along the chain, starting with the responder that has the key command.
     ///
     /// - Parameters:
     ///   - key: The key.

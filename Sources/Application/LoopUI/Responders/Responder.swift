@@ -7,7 +7,7 @@
 /// if it is the controller's own view, else to its superview; from a controller to the superview of the controller's
 /// view; and from the window to the application, and then to the application's delegate if the delegate is a responder.
 @MainActor open class Responder {
-    /// A responder that is in no chain yet.
+    /// Makes a responder that is in no chain yet.
     public init() {}
 
     /// The next responder of the chain; nil at its end.
@@ -71,7 +71,8 @@
 
     /// Called when keys have gone down or repeat.
     ///
-    /// Carries out the commands of ``Responder/keyCommands``, and passes all other keys to ``Responder/next``, unless overridden.
+    /// Carries out the commands of ``Responder/keyCommands``, and passes all other keys to ``Responder/next``, unless
+    /// overridden.
     open func pressesBegan(_ presses: Set<Press>, with event: Event?) {
         let commands = keyCommands
         let unused = presses.filter { press in !commands.contains { $0.perform(press, at: self) } }
@@ -134,10 +135,10 @@ public struct Command: RawRepresentable, Hashable, Sendable {
     /// The name.
     public let rawValue: String
 
-    /// The command of a name.
+    /// Makes the command with a name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The command of a name.
+    /// Makes the command with a name.
     public init(_ name: String) { rawValue = name }
 
     /// Copies what is selected.

@@ -4,8 +4,8 @@
 /// Sees the touches of a scroll view first, and keeps them from the views inside for a while: until it is clear that no
 /// scrolling is meant, the finger goes up, or 150 ms have passed.
 ///
-/// As long as the recogniser is `possible`, the views do not receive the touches. If it fails, they receive the touches
-/// that were kept; if it is recognised, they never receive them.
+/// While the recogniser is `possible`, the views do not receive the touches. If it fails, they receive the touches that
+/// were kept; if it is recognised, they never receive them.
 final class ContentTouches: GestureRecognizer {
     /// How long touches are kept at most; UIKit uses this delay, which is observed and not documented.
     static let delay = Duration.milliseconds(150)

@@ -11,13 +11,13 @@ struct RowGeometry {
     /// The lower edge of each row, if each row has its own height; else empty.
     private var ends: [Double] = []
 
-    /// Rows of one height.
+    /// Makes the positions of rows that all have one height.
     init(count: Int, height: Double) {
         self.count = count
         self.height = height
     }
 
-    /// Rows that have these heights, from the first to the last.
+    /// Makes the positions of rows that have these heights, from the first to the last.
     init(heights: some Sequence<Double>) {
         height = nil
         append(heights)

@@ -6,7 +6,7 @@ struct ScrollIndicator {
     /// The part of the edge that the bar covers, in half cells.
     let halves: Range<Int>
 
-    /// The bar along an edge; nil if all of the content is seen.
+    /// Makes the bar along an edge; nil if all of the content is seen.
     ///
     /// - Parameters:
     ///   - cells: The length of the edge.

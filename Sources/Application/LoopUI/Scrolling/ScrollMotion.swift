@@ -18,7 +18,7 @@ struct Deceleration {
         self.rate = rate
     }
 
-    /// The deceleration that comes to rest at `target`.
+    /// Makes the deceleration that comes to rest at `target`.
     init(from start: Point, to target: Point, rate: Double) {
         let way = target - start
         self.init(from: start, velocity: Point(way.x * -log(rate), way.y * -log(rate)), rate: rate)

@@ -15,7 +15,7 @@ internal import RunLoops
         /// The part of the velocity that is left after a millisecond, between 0 and 1.
         public let rawValue: Double
 
-        /// The rate at which this part of the velocity is left after a millisecond.
+        /// Makes the rate at which this part of the velocity is left after a millisecond.
         ///
         /// - Precondition: `rawValue` lies between 0 and 1.
         public init(rawValue: Double) {
@@ -25,16 +25,16 @@ internal import RunLoops
             self.rawValue = rawValue
         }
 
-        /// 0.998, as in UIKit.
+        /// The usual rate: 0.998, as in UIKit.
         public static let normal = DecelerationRate(rawValue: 0.998)
-        /// 0.99, as in UIKit.
+        /// The rate at which the content stops sooner: 0.99, as in UIKit.
         public static let fast = DecelerationRate(rawValue: 0.99)
     }
 
     /// The delegate, which is called when the content moves.
     open weak var delegate: (any ScrollViewDelegate)?
 
-    /// A scroll view with that frame, without content.
+    /// Makes a scroll view with the given frame and without content.
     public override init(frame: Rect = .zero) {
         super.init(frame: frame)
         clipsToBounds = true

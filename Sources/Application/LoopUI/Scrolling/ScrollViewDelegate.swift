@@ -25,7 +25,7 @@
     func scrollViewWillBeginDecelerating(_ scrollView: ScrollView)
     /// Called when the content has come to rest after a deceleration, or when the deceleration was stopped.
     func scrollViewDidEndDecelerating(_ scrollView: ScrollView)
-    /// A movement that the program has asked for has ended, or was stopped.
+    /// Called when an animated movement that the program has started has ended, or was stopped.
     func scrollViewDidEndScrollingAnimation(_ scrollView: ScrollView)
 }
 

@@ -5,7 +5,7 @@
 ///
 /// A plain cell shows a text. A subclass draws something else, or has views inside.
 @MainActor open class TableCell: View {
-    /// An empty cell; the table sets its frame.
+    /// Makes an empty cell; the table sets its frame.
     public init() { super.init(frame: .zero) }
 
     /// The text that a plain cell shows, in one line.
@@ -14,16 +14,16 @@
     /// The texts that a plain cell shows in the columns of its table, instead of ``text``; none unless set.
     public var texts: [String] = [] { didSet { if texts != oldValue { setNeedsDisplay() } } }
 
-    /// How the text looks while the row is not marked.
+    /// The style of the text while the row is not selected.
     public var textStyle = Style.plain { didSet { if textStyle != oldValue { setNeedsDisplay() } } }
 
-    /// Whether the row is marked.
+    /// Whether the row is the selected row of its table.
     public internal(set) var isSelected = false { didSet { if isSelected != oldValue { setNeedsDisplay() } } }
 
     /// Whether a finger is on the row.
     public internal(set) var isHighlighted = false { didSet { if isHighlighted != oldValue { setNeedsDisplay() } } }
 
-    /// The kind of cell as which this cell is reused when its row leaves the view; nil if it is not reused.
+    /// The kind under which this cell is reused when its row has left the view; nil if it is not reused.
     var reuseIdentifier: String?
 
     /// Called before the cell shows another row; an override calls `super`.
@@ -33,7 +33,8 @@
         textStyle = .plain
     }
 
-    /// The style of the row as it is now: if the row is marked or a finger is on it, its colours are exchanged.
+    /// The style of the row in its present state: if the row is selected or a finger is on it, its colours are
+    /// exchanged.
     public var currentStyle: Style {
         var style = textStyle
         if isSelected || isHighlighted { style.attributes.formSymmetricDifference(.inverse) }

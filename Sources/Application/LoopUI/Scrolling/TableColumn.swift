@@ -12,7 +12,7 @@ public struct TableColumn: Hashable, Sendable {
     /// Whether the user can sort the table by the column.
     public var isSortable: Bool
 
-    /// A column of a table.
+    /// Makes a column of a table.
     ///
     /// - Parameters:
     ///   - title: The title above the column.
@@ -35,7 +35,7 @@ extension TableView {
         /// Whether the smallest value comes first.
         public var isAscending: Bool
 
-        /// An order.
+        /// Makes an order of the rows by a column.
         public init(column: Int, isAscending: Bool = true) {
             self.column = column
             self.isAscending = isAscending

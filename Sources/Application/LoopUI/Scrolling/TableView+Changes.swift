@@ -56,7 +56,7 @@ extension TableView {
     /// beginning, the content offset stays instead, so that new first rows come into view.
     ///
     /// - Parameter range: The new rows, by their new numbers.
-    /// - Precondition: the data source has as many rows more than the table.
+    /// - Precondition: the data source's number of rows is the table's plus the length of `range`.
     /// - Complexity: O(rows in view); if each row has its own height, O(new rows and rows after them).
     public func insertRows(_ range: Range<Int>) {
         require(
@@ -73,7 +73,7 @@ extension TableView {
     /// marked, or the last row if there is none.
     ///
     /// - Parameter range: The deleted rows, by their old numbers.
-    /// - Precondition: the data source has as many rows less than the table.
+    /// - Precondition: the data source's number of rows is the table's minus the length of `range`.
     /// - Complexity: O(rows in view); if each row has its own height, O(rows after the deleted ones).
     public func deleteRows(_ range: Range<Int>) {
         require(
@@ -97,7 +97,7 @@ extension TableView {
         }
     }
 
-    /// The most rows that a table shows: with more, two rows would have the same position.
+    /// The maximum number of rows that a table shows: with more, two rows would have the same position.
     private static let mostRows = 1 << 50
 
     private func geometry(of count: Int) -> RowGeometry {

@@ -6,11 +6,11 @@ extension TableView {
     public enum ScrollPosition: Hashable, Sendable {
         /// The nearest position at which the row is in view.
         case nearest
-        /// To the upper edge.
+        /// The row is at the upper edge.
         case top
-        /// To the middle.
+        /// The row is in the middle.
         case middle
-        /// To the lower edge.
+        /// The row is at the lower edge.
         case bottom
     }
 

@@ -53,7 +53,7 @@ internal import RunLoops
         }
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     public var numberOfRows: Int { rows.count }
 
     var rows = RowGeometry(count: 0, height: 1) { didSet { version &+= 1 } }
@@ -104,13 +104,13 @@ internal import RunLoops
         return result
     }
 
-    /// The cell of a row, if it is in view.
+    /// Returns the cell of a row; nil if the row is not in view.
     public func cell(forRow row: Int) -> TableCell? { visibleRows.contains(row) ? cells[row] : nil }
 
     /// The rows that are in view now, including rows that are only partly in view.
     public var visibleRows: Range<Int> { rows.rows(from: bounds.minY, to: bounds.maxY) }
 
-    /// The row at a point of the content; nil if there is none.
+    /// Returns the row at a point of the content; nil if there is none.
     public func row(at point: Point) -> Int? {
         guard point.y >= 0, point.y < rows.total else { return nil }
         return rows.row(at: point.y)
@@ -259,7 +259,7 @@ internal import RunLoops
     /// Whether the user can mark and choose rows; true unless set.
     public var allowsSelection = true
 
-    /// The row that is marked, or nil; setting it calls no method of the delegate.
+    /// The selected row, which is shown as marked, or nil; setting it calls no method of the delegate.
     public var selectedRow: Int? {
         didSet {
             if let selectedRow { _ = rect(forRow: selectedRow) }
@@ -296,8 +296,7 @@ internal import RunLoops
         }
     }
 
-    /// Whether the table stays at its end when rows are added there, as long as the user has not scrolled away from it;
-    /// false unless set.
+    /// Whether a table that is scrolled to its end stays at its end when rows are added there; false unless set.
     ///
     /// Setting it scrolls to the end.
     public var follows = false { didSet { if follows { scrollToEnd() } } }

@@ -3,7 +3,7 @@
 
 /// The source of a table's rows: returns their number, their cells and their identifiers.
 @MainActor public protocol TableViewDataSource: AnyObject {
-    /// How many rows there are.
+    /// Returns the number of rows.
     func numberOfRows(in tableView: TableView) -> Int
     /// Returns the cell that shows a row; ``TableView/dequeueCell(_:for:)`` returns a cell that is no longer needed, or
     /// a new one.

@@ -23,7 +23,7 @@ internal import RunLoopsKit
     /// How the picture fills the view; ``ContentMode/fit`` unless set.
     public var contentMode = ContentMode.fit { didSet { setNeedsDisplay() } }
 
-    /// A view that shows a picture.
+    /// Makes a view that shows a picture.
     public convenience init(picture: Picture?) {
         self.init()
         self.picture = picture
@@ -40,7 +40,7 @@ internal import RunLoopsKit
         return Size(Double(picture.width), Double(picture.height) / (aspect > 0 && aspect.isFinite ? aspect : 2))
     }
 
-    /// The picture's own size, smaller if there is no room for it.
+    /// Returns the picture's own size, or a smaller one if there is no room for it.
     open override func sizeThatFits(_ size: Size) -> Size {
         guard let picture, size.width > 0, size.height > 0 else { return .zero }
         let own = self.size(of: picture)

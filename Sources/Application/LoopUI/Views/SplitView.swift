@@ -21,12 +21,12 @@
     ///
     /// A number below 0 counts as 0, and a number above 1 as 1.
     public var ratio: Double { didSet { if ratio != oldValue { setNeedsLayout() } } }
-    /// The smallest length of each view in points, as long as there is room for both; a number that is not positive
-    /// counts as 0.
+    /// The smallest length of each view in points, if there is room for both; a number that is not positive counts as
+    /// 0.
     public var minimumLength = 3.0 { didSet { if minimumLength != oldValue { setNeedsLayout() } } }
     private let bar = Divider()
 
-    /// A split view that shows two views.
+    /// Makes a split view that shows two views.
     public init(_ axis: StackView.Axis = .horizontal, _ first: View, _ second: View, ratio: Double = 0.5) {
         self.axis = axis
         self.first = first

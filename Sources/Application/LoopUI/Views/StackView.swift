@@ -52,7 +52,7 @@
     /// The views of the list, with their weights in sharing the room that is left.
     private var flexes: [ObjectIdentifier: Double] = [:]
 
-    /// A stack of these views.
+    /// Makes a stack of these views.
     public init(_ axis: Axis = .vertical, spacing: Double = 0, _ views: [View] = []) {
         self.axis = axis
         self.spacing = spacing
@@ -86,7 +86,8 @@
         changed()
     }
 
-    /// Takes a view out of the order; it stays a subview until it is removed from this superview too, as in UIKit.
+    /// Removes a view from the arranged subviews; it stays a subview until it is removed from this superview too, as in
+    /// UIKit.
     ///
     /// - Complexity: O(1), amortised.
     public func removeArrangedSubview(_ view: View) {

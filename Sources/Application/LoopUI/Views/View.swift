@@ -46,7 +46,7 @@ internal import RunLoops
     /// The properties that few views need; nil until the view needs one.
     var extras: ViewExtras?
 
-    /// A view with that frame.
+    /// Makes a view with the given frame.
     public init(frame: Rect = .zero) {
         self.frame = frame
         super.init()
@@ -124,7 +124,7 @@ internal import RunLoops
     // In a box, since few views have one.
     private var ownTheme: ThemeBox?
 
-    /// Takes the superview's theme again.
+    /// Removes the view's own theme, so that it has the superview's theme again.
     public func resetTheme() {
         ownTheme = nil
         setNeedsDisplayOfTree()
@@ -251,7 +251,7 @@ internal import RunLoops
         insertSubview(view, at: 0)
     }
 
-    /// Takes the view out of its superview.
+    /// Removes the view from its superview.
     ///
     /// - Complexity: O(depth + views inside), however many views the superview has.
     public func removeFromSuperview() {
@@ -271,8 +271,8 @@ internal import RunLoops
 
     // MARK: Levels
 
-    /// The most views that may contain each other: functions that walk a tree of views use stack for each level, and so
-    /// do responders along a chain and the program's own overrides.
+    /// The maximum number of views that may contain each other: functions that walk a tree of views use stack for each
+    /// level, and so do responders along a chain and the program's own overrides.
     static let mostLevels = 500
 
     /// The number of levels of the view and all views inside, or more if views were removed since.
@@ -425,7 +425,7 @@ internal import RunLoops
         return Size(wanted.width > 0 ? wanted.width : room.width, wanted.height > 0 ? wanted.height : room.height)
     }
 
-    /// Gives the view the size that it wants if there is no limit.
+    /// Sets the size of the view to the size that it wants if there is no limit.
     public func sizeToFit() { frame.size = sizeThatFits(Size(.infinity, .infinity)) }
 
     private func markLayout() { window?.application?.commit.markLayout(self) }

@@ -3,7 +3,7 @@
 
 /// A number of a view, which a list uses to find the view; a view has one number for each kind of list.
 @MainActor protocol ViewNumber {
-    /// The number of a view.
+    /// Returns the number of a view.
     static func number(of view: View) -> Int
     /// Sets the number of a view.
     static func set(_ number: Int, of view: View)
@@ -23,12 +23,12 @@
     private var isNumbered = true
     /// Whether all views were read since the last change.
     private var wasRead = false
-    /// How many views there are.
+    /// The number of views.
     private(set) var count = 0
 
     nonisolated init() {}
 
-    /// The views in order.
+    /// Returns the views in order.
     ///
     /// - Complexity: O(1); O(views) after a removal.
     mutating func all() -> [View] {

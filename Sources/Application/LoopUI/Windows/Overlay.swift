@@ -10,7 +10,7 @@
     private let presented: ViewController?
     /// The controller that has presented the other one; nil for a menu.
     private let presenter: ViewController?
-    /// Whether a border stands around the content, just outside of it.
+    /// Whether a border is drawn around the content, just outside of it.
     var hasBorder = false { didSet { setNeedsDisplay() } }
     private let place: (Size) -> Rect
     private let touchedOutside: () -> Void
@@ -18,7 +18,7 @@
     /// The responder that becomes the first responder again when the overlay is closed.
     private weak var lastResponder: Responder?
 
-    /// An overlay with a view inside.
+    /// Makes an overlay with a view inside.
     ///
     /// - Parameters:
     ///   - content: The view of the menu that is open.
@@ -37,7 +37,7 @@
         super.init()
     }
 
-    /// An overlay with a controller's view inside.
+    /// Makes an overlay with a controller's view inside.
     ///
     /// - Parameters:
     ///   - controller: The controller that is presented.

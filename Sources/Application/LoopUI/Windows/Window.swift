@@ -7,7 +7,7 @@
     /// receives them, or else the root controller's view.
     public private(set) weak var firstResponder: Responder?
 
-    /// A window with this frame, in points of the display; when the window is shown, it becomes as large as the
+    /// Makes a window with this frame, in points of the display; when the window is shown, it becomes as large as the
     /// display.
     public override init(frame: Rect) {
         super.init(frame: frame)
@@ -102,7 +102,7 @@
         if let holder = Self.view(of: firstResponder), holder.isInside(view) { giveKeys(to: nil) }
     }
 
-    /// Removes the first responder if it is inside a view that has moved and may not receive keys any more.
+    /// Removes the first responder if it is inside a view that has moved and may no longer receive keys.
     func takeUnreachableKeys(from view: View) {
         guard let responder = firstResponder, let holder = Self.view(of: responder) else { return }
         if holder.isInside(view), !isReachable(responder) { giveKeys(to: nil) }

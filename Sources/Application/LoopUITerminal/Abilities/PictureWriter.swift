@@ -36,7 +36,7 @@ public struct PictureAbility: Hashable, Sendable {
     /// The size of a cell, in pixels; `nil` if it is not known, which only ``Way/kitty`` allows.
     public var cell: Size?
 
-    /// An ability to show pictures.
+    /// Makes an ability to show pictures.
     public init(_ way: Way, cell: Size?) {
         self.way = way
         self.cell = cell

@@ -11,9 +11,9 @@ internal import LoopUI
 /// of xterm, VT220, rxvt, the Linux console and the kitty protocol together: if two terminals send the same bytes for
 /// different keys, xterm's key is used.
 struct Decoder {
-    /// The most bytes of a string or of a part of pasted text.
+    /// The maximum number of bytes of a string or of a part of pasted text.
     static let longest = 1 << 16
-    /// The most bytes in which the late rest of a sequence is searched.
+    /// The maximum number of bytes in which the late rest of a sequence is searched.
     static let longestLateRest = 256
 
     private enum State {

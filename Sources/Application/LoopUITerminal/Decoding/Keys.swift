@@ -18,7 +18,7 @@ enum Keys {
         }
     }
 
-    /// The key of a letter at the end of a control sequence.
+    /// Returns the key of a letter at the end of a control sequence.
     static func letter(_ final: UInt8) -> (Key, KeyModifiers)? {
         switch final {
         case UInt8(ascii: "A"): (.up, [])

@@ -23,10 +23,10 @@ struct Encoder {
     // Asked for with each cell, and made in another module.
     private let blank = Cell.blank
 
-    /// The most characters of a title that are written, which is more than any terminal shows.
+    /// The maximum number of characters of a title that are written, which is more than any terminal shows.
     private static let longestTitle = 256
-    /// The most bytes of an update that are written without delaying its display; of a longer one the terminal might
-    /// show a part.
+    /// The maximum number of bytes of an update that is written without delaying its display; of a longer update the
+    /// terminal might show only a part.
     private static let most = 512
 
     /// Forgets the terminal's screen, so that the next frame is written whole.

@@ -48,7 +48,7 @@ internal import RunLoops
     /// Whether reading is paused because other programs have the device.
     var isPaused = false { didSet { watch() } }
 
-    /// A connection that owns both descriptors.
+    /// Makes a connection that owns both descriptors.
     ///
     /// - Throws: The error of a system call that has failed.
     init(input: CInt, output: CInt, queue: InputQueue) throws(RunLoop.SystemCallError) {

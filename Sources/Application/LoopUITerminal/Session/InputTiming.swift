@@ -5,7 +5,7 @@
 ///
 /// A time below zero counts as zero, and a time above ``longest`` as ``longest``.
 public struct InputTiming: Hashable, Sendable {
-    /// The longest that each of the three times can be: 30 seconds.
+    /// The maximum of each of the three times: 30 seconds.
     public static let longest = Duration.seconds(30)
 
     /// How long an escape waits for the rest of a sequence before it counts as the Escape key.
@@ -21,9 +21,9 @@ public struct InputTiming: Hashable, Sendable {
 
     /// How long after opening a terminal the display expects its answers to the display's questions.
     ///
-    /// If the terminal is given back within this time, before it has answered, the display waits for the answers: a
-    /// later answer would appear as typed text in the shell. An escape within this time may be a part of an answer, and
-    /// waits for its rest until the time has passed. It is one second unless set.
+    /// If the terminal is restored within this time, before it has answered, the display waits for the answers: a later
+    /// answer would appear as typed text in the shell. An escape within this time may be a part of an answer, and waits
+    /// for its rest until the time has passed. It is one second unless set.
     public var answerTimeout: Duration {
         get { ownAnswerTimeout }
         set { ownAnswerTimeout = Self.clamped(newValue) }

@@ -28,7 +28,7 @@ internal import RunLoops
     let session = Session()
     private var hasInputEnded = false
 
-    /// A display on standard input and output.
+    /// Makes a display on standard input and output.
     public convenience init() { self.init(environment: .process) }
 
     init(environment: Environment) {
@@ -44,7 +44,7 @@ internal import RunLoops
         hasSingleKeys = environment.isLinear && !environment.isDumb && isatty(STDIN_FILENO) == 1
     }
 
-    /// Begins to read.
+    /// Begins to read input.
     ///
     /// - Throws: `RunLoop.SystemCallError` if a standard descriptor is not open, or the system refuses something.
     public func open(_ input: InputQueue) throws {
@@ -65,10 +65,10 @@ internal import RunLoops
     /// Stops reading and writing; a second call does nothing.
     public func close() { session.close() }
 
-    /// Gives the terminal back and stops the processes of the job until the user continues them.
+    /// Restores the terminal and stops the processes of the job until the user continues them.
     public func suspend() { session.suspend() }
 
-    /// Takes the terminal again.
+    /// Sets up the terminal again.
     public func resume() { session.resume() }
 
     /// Ends the program, but not before it has shown something.

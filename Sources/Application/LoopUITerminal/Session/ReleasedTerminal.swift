@@ -18,7 +18,7 @@ extension Application {
     /// and error are the original ones, also for a child that inherits them. Text that was printed before is shown
     /// first. The application is suspended, with the usual calls of its delegate: it receives no input and shows
     /// nothing, but its loop runs, and its timers fire. When the closure has returned or thrown an error, the terminal
-    /// is taken again and drawn whole; only then does this call return.
+    /// is set up again and drawn whole; only then does this call return.
     ///
     /// A child that the closure starts should be in the process group of the program, as is the default of
     /// `Child.spawn`, so that it is in the foreground. Ctrl-C and Ctrl-\\ are sent to the child alone, as in system(3).

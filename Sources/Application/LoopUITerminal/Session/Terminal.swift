@@ -45,7 +45,7 @@ internal import RunLoops
     /// The last copied text that is not written yet.
     private var copied: String?
 
-    /// A display on a terminal, which is taken when the application launches.
+    /// Makes a display on a terminal, which is set up when the application launches.
     ///
     /// - Parameters:
     ///   - descriptor: A descriptor that is open on the terminal; `nil` for the terminal of the process.
@@ -65,7 +65,7 @@ internal import RunLoops
         session.timing = environment.timing
     }
 
-    /// Takes the terminal: sets raw mode and shows the alternate screen.
+    /// Sets the terminal to raw mode and shows the alternate screen.
     ///
     /// - Throws: `RunLoop.SystemCallError` if there is no terminal, or if a system call fails.
     public func open(_ input: InputQueue) throws {
@@ -90,7 +90,7 @@ internal import RunLoops
     /// The number of SIGHUP, which a program receives when its terminal is closed.
     private static let hangUp: CInt = 1
 
-    /// Gives the terminal back; a second call does nothing.
+    /// Restores the terminal; a second call does nothing.
     public func close() {
         if session.connection != nil { Pasteboard.general.changeHandler = nil }
         session.close()
@@ -134,10 +134,10 @@ internal import RunLoops
         return pictureWriter.bytes(for: frame, since: encoder.shown(before: frame), by: pictureAbility)
     }
 
-    /// Gives the terminal back and stops the processes of the job until the user continues them.
+    /// Restores the terminal and stops the processes of the job until the user continues them.
     public func suspend() { session.suspend() }
 
-    /// Takes the terminal again; the next frame is written whole.
+    /// Sets the terminal to raw mode and the alternate screen again; the next frame is written whole.
     public func resume() { session.resume() }
 
     // MARK: Clipboard

@@ -11,7 +11,7 @@ internal import RunLoopsKit
 ///
 /// Foundation's own queue posts only while Foundation's loop runs.
 ///
-/// Notifications are posted in the order in which they were enqueued. A queue lives at least as long as it has waiting
+/// Notifications are posted in the order in which they were enqueued. A queue is kept alive while it has waiting
 /// notifications.
 ///
 /// Thread safety: belongs to the thread that makes it, and to the loop of that thread; a call on any other thread

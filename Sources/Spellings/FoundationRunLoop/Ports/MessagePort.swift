@@ -50,7 +50,7 @@ open class MessagePort: Port {
     /// Sets the object that receives messages; the port does not retain the object.
     open override func setDelegate(_ anObject: (any PortDelegate)?) { core.delegate = anObject }
 
-    /// The object that receives messages; without an object, messages are dropped.
+    /// Returns the object that receives messages; without an object, messages are dropped.
     open override func delegate() -> (any PortDelegate)? { core.delegate }
 
     /// Called by `RunLoop.add(_:forMode:)`.

@@ -5,8 +5,8 @@
 public import Foundation
 internal import RunLoops
 
-/// The superclass of ``MessagePort``, ``SocketPort`` and a program's own ports, through which messages reach the thread of a run
-/// loop.
+/// The superclass of ``MessagePort``, ``SocketPort`` and a program's own ports, through which messages reach the thread
+/// of a run loop.
 ///
 /// A port of this class itself, `Port()`, receives nothing. It keeps runs of its mode from ending: programs for Apple's systems
 /// keep a thread alive with `RunLoop.current.add(Port(), forMode: .default)`.
@@ -54,7 +54,7 @@ open class Port: NSObject, NSCopying {
         receiver = anObject
     }
 
-    /// The object that receives messages.
+    /// Returns the object that receives messages.
     open func delegate() -> (any PortDelegate)? {
         if keeper == nil { isOverridden() }
         return receiver

@@ -10,9 +10,9 @@ open class PortMessage: NSObject, NSCopying {
     open var msgid: UInt32 = 0
     /// The parts of the message: `Data` and ports.
     open private(set) var components: [AnyObject]?
-    /// The port for answers in a message to send; the port that has received a received message.
+    /// In a message to send, the port for answers; in a received message, the port that received it.
     open private(set) var receivePort: Port?
-    /// The receiver of a message to send; the port for answers in a received message.
+    /// In a message to send, the port that receives it; in a received message, the port for answers.
     open private(set) var sendPort: Port?
 
     /// Makes a message to `sendPort`, with `replyPort` for answers.

@@ -49,7 +49,7 @@ enum SocketCalls {
         address.withUnsafeBytes { rl_socket_connect(descriptor, $0.baseAddress, UInt32($0.count)) }
     }
 
-    /// Returns the address of the socket or of its peer; `nil` if the descriptor is no socket.
+    /// Returns the address of the socket or of its peer; `nil` if the descriptor is not a socket.
     static func address(of descriptor: Int32, isPeer: Bool) -> Data? {
         var buffer = [UInt8](repeating: 0, count: Int(RL_ADDRESS_ROOM))
         let count = rl_socket_address(descriptor, isPeer, &buffer)

@@ -10,8 +10,8 @@ internal import RunLoops
 ///
 /// The connection is made for the first message, and again after the other side has closed it.
 ///
-/// All ports with the same signature share one object, as long as one of the ports lives. Thread safety: any thread;
-/// one message is sent at a time.
+/// All ports with the same signature share one object, which lives until the last of the ports is released. Thread
+/// safety: any thread; one message is sent at a time.
 final class SocketConnection: @unchecked Sendable {
     private let signature: SocketSignature
     private let lock = NSLock()

@@ -72,7 +72,7 @@ open class SocketPort: Port {
         self.init(protocolFamily: family, socketType: type, protocol: `protocol`, socket: descriptor)
     }
 
-    /// Makes a port from a socket with an address, and takes over the socket; `nil` if the descriptor is no such
+    /// Makes a port from a socket with an address, and takes over the socket; `nil` if the descriptor is not such a
     /// socket.
     ///
     /// If this fails, the descriptor is closed.
@@ -176,7 +176,7 @@ open class SocketPort: Port {
         core.lock.withLock { core.delegate = anObject }
     }
 
-    /// The object that receives messages; without an object, messages are dropped.
+    /// Returns the object that receives messages; without an object, messages are dropped.
     open override func delegate() -> (any PortDelegate)? { core.lock.withLock { core.delegate } }
 
     /// Called by `RunLoop.add(_:forMode:)`; does nothing for a remote port.
@@ -225,7 +225,7 @@ open class SocketPort: Port {
     ///   - receivePort: The port for answers, which is a local `SocketPort`.
     ///   - headerSpaceReserved: Has no effect.
     /// - Returns: Whether the system has accepted the whole message; `false` if the port is invalid, if no program
-    ///   listens at its address, if the time was over, if the message is too long, or if one of the components is
+    ///   listens at its address, if the time ran out, if the message is too long, or if one of the components is
     ///   neither data nor a socket port.
     @discardableResult
     open override func send(

@@ -41,7 +41,7 @@ struct SocketSignature: Hashable {
         (self.family, self.type, self.protocol, self.address) = (family, type, `protocol`, address)
     }
 
-    /// Parses the bytes of another program; `nil` if they are no signature.
+    /// Parses the bytes of another program; `nil` if they are not a signature.
     init?(wire: Data) {
         let bytes = [UInt8](wire)
         guard bytes.count >= 6, bytes.count == 4 + Int(bytes[3]) else { return nil }

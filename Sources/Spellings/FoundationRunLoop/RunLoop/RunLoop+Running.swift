@@ -12,7 +12,7 @@ extension RunLoop {
     /// the next one. A program that wants to end the loop calls ``run(mode:before:)`` repeatedly, and checks a
     /// condition of its own between the calls.
     ///
-    /// - Precondition: called on the loop's own thread; any other traps.
+    /// - Precondition: called on the loop's own thread; a call on any other thread traps.
     @available(*, noasync, message: "A run blocks a thread of Swift's pool: run the loop in a synchronous function.")
     public func run() {
         while run(mode: .default, before: .distantFuture) {}
@@ -21,7 +21,7 @@ extension RunLoop {
     /// Runs the default mode again and again until `limitDate` has passed, or the mode has nothing left to wait for.
     ///
     /// Makes one turn without a sleep if the date has passed.
-    /// - Precondition: called on the loop's own thread; any other traps.
+    /// - Precondition: called on the loop's own thread; a call on any other thread traps.
     @available(*, noasync, message: "A run blocks a thread of Swift's pool: run the loop in a synchronous function.")
     public func run(until limitDate: Date) {
         while run(mode: .default, before: limitDate), limitDate.timeIntervalSinceNow > 0 {}
@@ -34,7 +34,7 @@ extension RunLoop {
     ///
     /// - Returns: `false` if the loop did not run because the mode has nothing to wait for. Always `false` for `.common`,
     ///   in which a loop cannot run.
-    /// - Precondition: called on the loop's own thread; any other traps.
+    /// - Precondition: called on the loop's own thread; a call on any other thread traps.
     @available(*, noasync, message: "A run blocks a thread of Swift's pool: run the loop in a synchronous function.")
     @discardableResult
     public func run(mode: Mode, before limitDate: Date) -> Bool {

@@ -75,7 +75,7 @@ open class RunLoop: NSObject {
         if ports.add(aPort, mode) { aPort.schedule(in: self, forMode: mode) }
     }
 
-    /// Takes a port out of `mode`; the port stays valid.
+    /// Removes a port from `mode`; the port stays valid.
     open func remove(_ aPort: Port, forMode mode: Mode) {
         if ports.remove(aPort, mode) { aPort.remove(from: self, forMode: mode) }
     }
@@ -95,7 +95,7 @@ open class RunLoop: NSObject {
     ///
     /// - Returns: The date of the next timer; the distant future if the mode has no timer but other items to wait for;
     ///   `nil` if the mode has nothing to wait for.
-    /// - Precondition: called on the loop's own thread; any other traps.
+    /// - Precondition: called on the loop's own thread; a call on any other thread traps.
     @available(*, noasync, message: "A run blocks a thread of Swift's pool: run the loop in a synchronous function.")
     open func limitDate(forMode mode: Mode) -> Date? {
         native.poll(mode: mode.native, returnAfterSourceHandled: true)
@@ -105,7 +105,7 @@ open class RunLoop: NSObject {
 
     /// Runs in `mode` until one source was handled or `limitDate` has passed.
     ///
-    /// - Precondition: called on the loop's own thread; any other traps.
+    /// - Precondition: called on the loop's own thread; a call on any other thread traps.
     @available(*, noasync, message: "A run blocks a thread of Swift's pool: run the loop in a synchronous function.")
     open func acceptInput(forMode mode: String, before limitDate: Date) {
         acceptInput(forMode: Mode(mode), before: limitDate)
@@ -114,7 +114,7 @@ open class RunLoop: NSObject {
     /// Runs in `mode` until one source was handled or `limitDate` has passed.
     ///
     /// Foundation's method takes a mode on Apple's systems, and a string on Linux; here both compile.
-    /// - Precondition: called on the loop's own thread; any other traps.
+    /// - Precondition: called on the loop's own thread; a call on any other thread traps.
     @available(*, noasync, message: "A run blocks a thread of Swift's pool: run the loop in a synchronous function.")
     public func acceptInput(forMode mode: Mode, before limitDate: Date) {
         native.run(mode: mode.native, for: Duration(until: limitDate), returnAfterSourceHandled: true)

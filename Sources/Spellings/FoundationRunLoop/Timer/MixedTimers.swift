@@ -69,7 +69,7 @@ private func native(_ mode: CFRunLoopMode) -> RunLoops.RunLoop.Mode {
 
 // MARK: Asking and changing
 
-/// The date at which the timer fires next; 0 for an invalid timer.
+/// Returns the date at which the timer fires next; 0 for an invalid timer.
 @_disfavoredOverload
 @discardableResult
 public func CFRunLoopTimerGetNextFireDate(_ timer: Timer) -> CFAbsoluteTime {
@@ -82,7 +82,7 @@ public func CFRunLoopTimerSetNextFireDate(_ timer: Timer, _ fireDate: CFAbsolute
     timer.fireDate = Date(timeIntervalSinceReferenceDate: fireDate)
 }
 
-/// The seconds between fires; 0 for a timer that fires once.
+/// Returns the seconds between fires; 0 for a timer that fires once.
 @_disfavoredOverload
 @discardableResult
 public func CFRunLoopTimerGetInterval(_ timer: Timer) -> CFTimeInterval { timer.timeInterval }
@@ -101,7 +101,7 @@ public func CFRunLoopTimerInvalidate(_ timer: Timer) { timer.invalidate() }
 @discardableResult
 public func CFRunLoopTimerIsValid(_ timer: Timer) -> Bool { timer.isValid }
 
-/// The tolerance of the timer in seconds: how much later than its date the timer may fire.
+/// Returns the tolerance of the timer in seconds: how much later than its date the timer may fire.
 @_disfavoredOverload
 @discardableResult
 public func CFRunLoopTimerGetTolerance(_ timer: Timer) -> CFTimeInterval { timer.tolerance }

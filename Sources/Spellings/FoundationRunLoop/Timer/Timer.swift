@@ -6,7 +6,7 @@ public import Foundation
 internal import RunLoops
 internal import Synchronization
 
-/// Calls a closure at a date, once or again and again, on the thread of a run loop.
+/// Calls a closure at a date, once or repeatedly, on the thread of a run loop.
 ///
 /// This class follows Apple's documentation where Foundation on Linux differs from it. A timer that is made with an
 /// interval fires for the first time when the interval has passed ([swift-corelibs-foundation
@@ -51,7 +51,6 @@ open class Timer: NSObject {
     ///   - date: The date of the first fire; if it has passed, the timer fires in the loop's next turn.
     ///   - interval: The seconds between fires; 0.1 milliseconds if it is zero or negative, as Apple documents. Has no
     ///     effect on a timer that fires once.
-    ///     timer that fires once.
     ///   - repeats: Whether the timer fires more than once.
     ///   - block: Called with the timer at each fire, on the thread of the loop.
     /// - Precondition: `date` and `interval` are numbers.

@@ -8,7 +8,7 @@ public import Foundation
 // compiler says what to use.
 
 extension Stream {
-    /// Foundation's `schedule(in:forMode:)`.
+    /// Foundation's `schedule(in:forMode:)`, which cannot take a loop of this package.
     @available(
         *, unavailable,
         message:
@@ -18,7 +18,7 @@ extension Stream {
         isNotCalled()
     }
 
-    /// Foundation's `remove(from:forMode:)`.
+    /// Foundation's `remove(from:forMode:)`, which cannot take a loop of this package.
     @available(*, unavailable, message: "Streams know Foundation's own loop alone, and are in no other.")
     public func remove(from aRunLoop: FoundationRunLoop.RunLoop, forMode mode: FoundationRunLoop.RunLoop.Mode) {
         isNotCalled()
@@ -26,14 +26,14 @@ extension Stream {
 }
 
 extension FileHandle {
-    /// Foundation's `readInBackgroundAndNotify(forModes:)`.
+    /// Foundation's `readInBackgroundAndNotify(forModes:)`, which cannot take a mode of this package.
     @available(
         *, unavailable,
         message: "FileHandle posts in Foundation's own loop alone. Use readabilityHandler, which needs no loop."
     )
     public func readInBackgroundAndNotify(forModes modes: [FoundationRunLoop.RunLoop.Mode]?) { isNotCalled() }
 
-    /// Foundation's `readToEndOfFileInBackgroundAndNotify(forModes:)`.
+    /// Foundation's `readToEndOfFileInBackgroundAndNotify(forModes:)`, which cannot take a mode of this package.
     @available(
         *, unavailable,
         message: "FileHandle posts in Foundation's own loop alone. Use readabilityHandler, which needs no loop."
@@ -42,7 +42,7 @@ extension FileHandle {
         isNotCalled()
     }
 
-    /// Foundation's `acceptConnectionInBackgroundAndNotify(forModes:)`.
+    /// Foundation's `acceptConnectionInBackgroundAndNotify(forModes:)`, which cannot take a mode of this package.
     @available(
         *, unavailable,
         message: "FileHandle posts in Foundation's own loop alone. Use RunLoopsEvents' SocketListener, or SocketPort."
@@ -51,7 +51,7 @@ extension FileHandle {
         isNotCalled()
     }
 
-    /// Foundation's `waitForDataInBackgroundAndNotify(forModes:)`.
+    /// Foundation's `waitForDataInBackgroundAndNotify(forModes:)`, which cannot take a mode of this package.
     @available(
         *, unavailable,
         message:

@@ -7,7 +7,7 @@ public import Foundation
 // What of Foundation's names takes a selector on Apple's systems. Generic in the type of the selector, since Linux has none.
 
 extension Timer {
-    /// Apple's `init(timeInterval:target:selector:userInfo:repeats:)`.
+    /// Apple's `init(timeInterval:target:selector:userInfo:repeats:)`, which is not available here.
     @available(
         *, unavailable,
         message:
@@ -17,7 +17,7 @@ extension Timer {
         timeInterval interval: TimeInterval, target: Any, selector: Selector, userInfo: Any?, repeats: Bool
     ) { isNotCalled() }
 
-    /// Apple's `init(fireAt:interval:target:selector:userInfo:repeats:)`.
+    /// Apple's `init(fireAt:interval:target:selector:userInfo:repeats:)`, which is not available here.
     @available(
         *, unavailable,
         message:
@@ -27,7 +27,7 @@ extension Timer {
         fireAt date: Date, interval: TimeInterval, target: Any, selector: Selector, userInfo: Any?, repeats: Bool
     ) { isNotCalled() }
 
-    /// Apple's `scheduledTimer(timeInterval:target:selector:userInfo:repeats:)`.
+    /// Apple's `scheduledTimer(timeInterval:target:selector:userInfo:repeats:)`, which is not available here.
     @available(
         *, unavailable,
         message:
@@ -40,7 +40,7 @@ extension Timer {
 }
 
 extension RunLoop {
-    /// Apple's `perform(_:target:argument:order:modes:)`.
+    /// Apple's `perform(_:target:argument:order:modes:)`, which is not available here.
     @available(
         *, unavailable, message: "Swift on Linux has no selectors: use perform(target:order:modes:block:)."
     )
@@ -48,17 +48,17 @@ extension RunLoop {
         _ selector: Selector, target: Any, argument: Any?, order: Int, modes: [Mode]
     ) { isNotCalled() }
 
-    /// Apple's `cancelPerform(_:target:argument:)`.
+    /// Apple's `cancelPerform(_:target:argument:)`, which is not available here.
     @available(*, unavailable, message: "Swift on Linux has no selectors: use cancelPerforms(withTarget:).")
     public func cancelPerform<Selector>(_ selector: Selector, target: Any, argument: Any?) { isNotCalled() }
 
-    /// Apple's `cancelPerformSelectors(withTarget:)`.
+    /// Apple's `cancelPerformSelectors(withTarget:)`, which is not available here.
     @available(*, unavailable, renamed: "cancelPerforms(withTarget:)")
     public func cancelPerformSelectors(withTarget target: Any) { isNotCalled() }
 }
 
 extension NSObject {
-    /// Apple's `perform(_:with:afterDelay:)`.
+    /// Apple's `perform(_:with:afterDelay:)`, which is not available here.
     @available(
         *, unavailable,
         message: "Swift on Linux has no selectors: use RunLoop.current.perform(target:afterDelay:inModes:block:)."
@@ -67,7 +67,7 @@ extension NSObject {
         isNotCalled()
     }
 
-    /// Apple's `perform(_:with:afterDelay:inModes:)`.
+    /// Apple's `perform(_:with:afterDelay:inModes:)`, which is not available here.
     @available(
         *, unavailable,
         message: "Swift on Linux has no selectors: use RunLoop.current.perform(target:afterDelay:inModes:block:)."
@@ -77,7 +77,7 @@ extension NSObject {
         inModes modes: [FoundationRunLoop.RunLoop.Mode]
     ) { isNotCalled() }
 
-    /// Apple's `perform(_:on:with:waitUntilDone:)`.
+    /// Apple's `perform(_:on:with:waitUntilDone:)`, which is not available here.
     @available(
         *, unavailable,
         message:
@@ -87,7 +87,7 @@ extension NSObject {
         _ selector: Selector, on thread: Thread, with argument: Any?, waitUntilDone wait: Bool
     ) { isNotCalled() }
 
-    /// Apple's `perform(_:on:with:waitUntilDone:modes:)`.
+    /// Apple's `perform(_:on:with:waitUntilDone:modes:)`, which is not available here.
     @available(
         *, unavailable,
         message:
@@ -97,7 +97,7 @@ extension NSObject {
         _ selector: Selector, on thread: Thread, with argument: Any?, waitUntilDone wait: Bool, modes: [String]?
     ) { isNotCalled() }
 
-    /// Apple's `performSelector(onMainThread:with:waitUntilDone:)`.
+    /// Apple's `performSelector(onMainThread:with:waitUntilDone:)`, which is not available here.
     @available(
         *, unavailable,
         message: "Swift on Linux has no selectors: use RunLoop.main.perform(inModes:waitUntilDone:block:)."
@@ -106,7 +106,7 @@ extension NSObject {
         onMainThread selector: Selector, with argument: Any?, waitUntilDone wait: Bool
     ) { isNotCalled() }
 
-    /// Apple's `performSelector(onMainThread:with:waitUntilDone:modes:)`.
+    /// Apple's `performSelector(onMainThread:with:waitUntilDone:modes:)`, which is not available here.
     @available(
         *, unavailable,
         message: "Swift on Linux has no selectors: use RunLoop.main.perform(inModes:waitUntilDone:block:)."
@@ -115,17 +115,17 @@ extension NSObject {
         onMainThread selector: Selector, with argument: Any?, waitUntilDone wait: Bool, modes: [String]?
     ) { isNotCalled() }
 
-    /// Apple's `performSelector(inBackground:with:)`.
+    /// Apple's `performSelector(inBackground:with:)`, which is not available here.
     @available(*, unavailable, message: "Swift on Linux has no selectors: use Thread.detachNewThread(_:).")
     public func performSelector<Selector>(inBackground selector: Selector, with argument: Any?) { isNotCalled() }
 
-    /// Apple's `cancelPreviousPerformRequests(withTarget:)`.
+    /// Apple's `cancelPreviousPerformRequests(withTarget:)`, which is not available here.
     @available(
         *, unavailable, message: "Requests belong to a loop: use RunLoop.current.cancelPerforms(withTarget:)."
     )
     public class func cancelPreviousPerformRequests(withTarget target: Any) { isNotCalled() }
 
-    /// Apple's `cancelPreviousPerformRequests(withTarget:selector:object:)`.
+    /// Apple's `cancelPreviousPerformRequests(withTarget:selector:object:)`, which is not available here.
     @available(
         *, unavailable, message: "Requests belong to a loop: use RunLoop.current.cancelPerforms(withTarget:)."
     )
