@@ -157,6 +157,8 @@ internal import RunLoops
     open func viewDidDisappear(_ animated: Bool) {}
 
     /// Whether the controller stays presented when the user presses the escape key; false unless set.
+    ///
+    /// An ``AlertController`` ignores it: there, escape chooses the cancel action.
     public var isModalInPresentation = false
 
     /// Called when the user wants to leave the presentation; dismisses the controller unless ``isModalInPresentation`` is

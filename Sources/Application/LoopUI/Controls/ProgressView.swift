@@ -15,7 +15,7 @@
     }
     private var storedProgress = 0.0
 
-    /// Whether the percentage is shown at the end; true unless set.
+    /// Whether a view of ten cells or more shows the percentage at its end; true unless set.
     public var showsPercentage = true { didSet { if showsPercentage != oldValue { setNeedsDisplay() } } }
 
     /// Makes a bar that is filled up to `progress`, from 0 to 1.
