@@ -9,8 +9,8 @@ extension RunLoop {
     ///
     /// You can add a source to any number of modes, of any number of loops. ``signal()`` only marks the source, from
     /// any thread. A loop that runs in one of the source's modes performs it in its next turn; ``RunLoop/wakeUp()``
-    /// makes the loop turn now. Signals before the perform collapse into one. Several signalled sources are performed
-    /// in ascending order; sources of equal order are performed as they were signalled.
+    /// makes the loop turn now. Several signals before a source is performed count as one. Signalled sources are
+    /// performed by ascending order; sources of equal order are performed in the order of their signals.
     ///
     /// Corresponds to a `CFRunLoopSource` of version 0.
     ///

@@ -140,7 +140,7 @@ import Testing
 
     // MARK: Many threads
 
-    @Test func `Marks set by many threads are each served once`() {
+    @Test func `Sources that many threads mark and enqueue are served once for each mark`() {
         let queue = Queue()
         let sources = (0..<8).map { _ in Marked(in: queue) }
         let marks = Locked(0)
