@@ -196,7 +196,7 @@ struct TopTests {
         #expect(TopColumns.linesTitle.hasPrefix("   LOOP                 MODE         turns/s   wakes/s      busy"))
     }
 
-    @Test func `rates below 100 have one decimal`() {
+    @Test func `rates above 0 and below 100 have one decimal`() {
         #expect(
             [0, 0.04, 0.5, 99.94, 99.95, 1e30].map(Format.rate) == [
                 "0", "0.0", "0.5", "99.9", "100", "1000000000",

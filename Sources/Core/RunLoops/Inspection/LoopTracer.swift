@@ -20,7 +20,7 @@ package enum NewLoops {
 
     /// Calls `listener` with each new loop, on the thread that makes the loop and before any other thread knows it.
     ///
-    /// Until `owner` is removed.
+    /// The calls end when ``remove(_:)`` is called with `owner`.
     package static func add(_ owner: AnyObject, _ listener: @escaping @Sendable (RunLoop) -> Void) {
         listeners.own.withLock { $0.append((ObjectIdentifier(owner), listener)) }
     }

@@ -51,7 +51,7 @@ extension RunLoop {
 
         // MARK: Making
 
-        /// A source whose closures run on the thread that makes it, and may use that thread's state.
+        /// Makes a source whose closures run on the calling thread, and may use that thread's state.
         ///
         /// - Parameters:
         ///   - order: Lower orders are performed first.
@@ -75,11 +75,11 @@ extension RunLoop {
                 schedule: schedule, cancel: cancel, perform)
         }
 
-        /// A source whose closures may run on any thread: it can be added to any number of loops.
+        /// Makes a source whose closures may run on any thread: it can be added to any number of loops.
         ///
-        /// If a `Sendable` class keeps its own source in a `let`, the closure cannot capture the object in the
-        /// initializer, because Swift requires all constants to be set before. Let the closure capture a part of the
-        /// object that is made first.
+        /// A `Sendable` class that stores its own source in a `let` cannot capture `self` in the closure, because Swift
+        /// requires all constants to be set before `self` is used. Make a part of the object first, and let the closure
+        /// capture that part.
         ///
         /// The parameters are the same as for ``init(order:label:schedule:cancel:fileID:line:perform:)``.
         public static func sendable(
@@ -92,7 +92,7 @@ extension RunLoop {
                 schedule: schedule, cancel: cancel, perform)
         }
 
-        /// A source whose closure runs on the main actor: it can be added to the main loop, from any thread.
+        /// Makes a source whose closure runs on the main actor: it can be added to the main loop, from any thread.
         ///
         /// The other parameters are the same as for ``init(order:label:schedule:cancel:fileID:line:perform:)``.
         public static func mainActor(
@@ -120,7 +120,7 @@ extension RunLoop {
 
         // MARK: Signals
 
-        /// Marks the source, so that a loop performs it in its next turn.
+        /// Marks the source as signalled, so that a loop performs it in its next turn.
         ///
         /// Does not wake the loop.
         ///

@@ -73,7 +73,7 @@ extension RunLoop {
         spent?.release()
     }
 
-    /// Checks the entries that were unlisted since: rule 3.3.11.
+    /// Checks an entry that was unlisted since the serving began: Specification 3.3.11.
     ///
     /// The lock is held before and afterwards, and not in between: other threads need not wait until all are looked at.
     @inline(never)
