@@ -6,7 +6,8 @@ package protocol LoopTracer: AnyObject {
     func trace(_ event: LoopEvent)
 }
 
-/// Holds the tracer of a loop: a constant of an object that is not reference-counted needs no counting either.
+/// Holds the tracer of a loop in a constant: the reference to the box is not counted, so that reading the tracer counts
+/// no reference either.
 final class TracerBox {
     let tracer: any LoopTracer
     init(_ tracer: any LoopTracer) { self.tracer = tracer }

@@ -190,11 +190,11 @@ public final class RunLoop: @unchecked Sendable {
     /// - Complexity: O(1) in the timers.
     public func nextTimerDeadline(in mode: Mode) -> Instant? { withLock { state.nextTimer(in: mode) } }
 
-    /// The object that another library keeps with the loop, made at the first call; one object of each type.
+    /// Returns the object that another library attaches to the loop; the first call for each type makes the object.
     ///
-    /// The loop keeps it until the thread ends. A loop whose thread has ended gets a new one at each call.
-    /// Thread safety: any thread. `make` is called with whether the thread has ended, and with the loop's lock held, which it
-    /// must not take.
+    /// The loop retains the object until the thread ends. After that, each call makes a new object. Thread safety: any
+    /// thread. The argument of `make` is whether the thread has ended. `make` is called with the loop's lock held, and
+    /// must not take it.
     package func companion<Companion: LoopCompanion>(_ make: (_ hasEnded: Bool) -> Companion) -> Companion {
         withLock {
             for companion in state.companions where type(of: companion) == Companion.self {
@@ -206,7 +206,7 @@ public final class RunLoop: @unchecked Sendable {
         }
     }
 
-    /// Whether a library keeps something with the loop.
+    /// Whether another library has attached an object to the loop.
     var hasCompanions: Bool { withLock { !state.companions.isEmpty } }
 
     // MARK: Reaching a loop from elsewhere
@@ -251,7 +251,7 @@ public final class RunLoop: @unchecked Sendable {
 
     // MARK: Clocks, kernel, thread
 
-    /// The kernel of a loop whose time is its own, such as a test's; `nil` for the system's.
+    /// The kernel of a loop with virtual time, such as a test's; `nil` for a loop on the system's kernel.
     package var virtualKernel: (any Kernel)? { state.kernel is EpollKernel ? nil : state.kernel }
     var kernel: any Kernel { state.kernel }
     /// The kernel's number of the thread that the loop belongs to.
@@ -277,7 +277,7 @@ public final class RunLoop: @unchecked Sendable {
 
     // MARK: Misuse
 
-    /// Whether a parent of this process made the loop: then this process must not use it.
+    /// Whether a parent of this process made the loop, so that this process must not use it.
     @inline(__always)
     package var isInherited: Bool { generation.isInherited }
 
@@ -306,7 +306,7 @@ public final class RunLoop: @unchecked Sendable {
 
     // MARK: The end
 
-    /// The loop's thread ends: the items and blocks of the loop are cancelled and released.
+    /// Called when the loop's thread ends: cancels and releases the items and blocks of the loop.
     ///
     /// Later calls on it are harmless.
     package func threadEnds() {
@@ -325,8 +325,8 @@ public final class RunLoop: @unchecked Sendable {
     }
 }
 
-/// An object that another library keeps with a loop, such as the loop under another name.
+/// An object that another library attaches to a loop, such as the loop's counterpart in Foundation's names.
 package protocol LoopCompanion: AnyObject {
-    /// The loop has been torn down: it has no items, and accepts none.
+    /// Called when the loop has been torn down: it has no items, and accepts none.
     func threadHasEnded()
 }

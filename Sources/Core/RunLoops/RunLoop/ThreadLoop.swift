@@ -51,7 +51,8 @@ enum ThreadLoop {
         require(result == 0, "Out of memory for the run loop of a thread (pthread_setspecific: \(result)).")
     }
 
-    /// Notes that the main thread has this loop, so that its end is the loop's; also where others use the loop first.
+    /// Called when the main loop is used. On the main thread, the loop becomes the thread's loop, so that it is torn
+    /// down with the thread; if the main thread has ended, the loop is torn down at once.
     static func takeMain(_ loop: RunLoop) {
         if SystemCalls.threadID == SystemCalls.mainThreadID {
             // A test may have replaced the thread's loop meanwhile.
@@ -62,7 +63,7 @@ enum ThreadLoop {
         }
     }
 
-    /// Prints that the main loop will never run: otherwise its items would wait silently.
+    /// Prints that the main loop will never run, because otherwise its items would wait without any sign.
     private static func complain(of what: String) {
         SystemCalls.writeToStandardError(
             """
@@ -86,7 +87,7 @@ enum ThreadLoop {
     /// Whether the calling thread is known to end.
     private static var isEnding: Bool { Int(rl_thread_end()) == RL_THREAD_ENDS }
 
-    /// Whether the calling thread ends, and asked to be called at its end when it was too late for that.
+    /// Whether the calling thread ends, and registered its destructor too late to be called at its end.
     ///
     /// The C library may not tell the main thread.
     private static var askedTooLate: Bool {

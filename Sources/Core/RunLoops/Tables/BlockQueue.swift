@@ -5,9 +5,9 @@ internal import Synchronization
 
 /// The blocks of a loop: any thread adds blocks; the loop's thread takes all of them at once, first in, first out.
 ///
-/// A lock and a row of memory. A queue without locks would cost an allocation a block and a reversal at the end. A lock
-/// that posters hold for ten instructions, and the loop once a drain, costs less. A block of the loop's own thread
-/// needs no lock while no other thread has added one (Documentation/Decisions/0008-posting.md).
+/// The queue has a lock and contiguous memory. A lock-free queue would cost an allocation per block and a reversal at
+/// the end. A lock that posting threads hold for ten instructions, and the loop once per drain, costs less. A block of
+/// the loop's own thread needs no lock while no other thread has added one (Documentation/Decisions/0008-posting.md).
 final class BlockQueue: @unchecked Sendable {
     private let lock = Lock()
     // Guarded by the lock.
@@ -89,7 +89,7 @@ final class BlockQueue: @unchecked Sendable {
         return waiting.contains { $0.mayRun(in: mode, isCommon: isCommon) }
     }
 
-    /// Whether a block waits that may run in the mode, and that a run in it must not sleep over.
+    /// Whether a block waits that may run in the mode and must run before the run sleeps.
     ///
     /// The loop's thread, on its way to sleep: from then on a block of another thread is posted with a wake-up.
     @inline(__always)

@@ -91,7 +91,8 @@ extension RunLoop {
     @inline(never)
     private func traceEnd() { callTracers.popLast()?.trace(.returns) }
 
-    /// Reports a part of a callout to the tracer as if it were a callout: a job, which was queued by itself, or one of several phases.
+    /// Reports a part of a callout to the tracer as if it were a callout: a job, which was queued by itself, or one of
+    /// several phases.
     package func callOut(part label: ItemLabel, job: UnsafeRawPointer? = nil, _ call: () -> Void) {
         callOut(.job, label, wanted: job.flatMap { LoopWait(job: $0) }, call)
     }
@@ -133,7 +134,7 @@ extension RunLoop {
 
     /// Runs the blocks that may run in the mode, first in, first out; the others keep their place.
     ///
-    /// Blocks that are posted meanwhile wait for the next drain, and a nested run runs only these new blocks.
+    /// Blocks that are posted meanwhile wait for the next call, and a nested run runs only these new blocks.
     @inline(__always)
     func runBlocks(_ mode: ModeState) {
         if !blocks.isEmpty { drainBlocks(mode) }

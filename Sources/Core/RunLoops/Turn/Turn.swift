@@ -40,7 +40,8 @@ extension RunLoop {
         return verdict(&run, mode, handled: didPerform || didServe)
     }
 
-    /// From here on wake-ups count; returns false if a stop has come since the last turn looked.
+    /// Begins a turn, from which on wake-ups count; returns false if the run was stopped since the end of the last
+    /// turn.
     @inline(__always)
     private func beginTurn() -> Bool {
         // A callout of the turn before may have let a host wait for the loop.
@@ -62,7 +63,7 @@ extension RunLoop {
         return run.didMainQueue
     }
 
-    /// The end of step 10.
+    /// Ends step 10: returns the result if the run ends, or `nil` if it continues.
     @inline(__always)
     private func verdict(_ run: inout RunState, _ mode: ModeState, handled: Bool) -> RunResult? {
         if handled, run.returnsAfterSource { return .handledSource }
@@ -89,7 +90,8 @@ extension RunLoop {
         hasNothingToAwait(mode) && !blocks.hasBlock(in: mode.mode, isCommon: mode.isCommon)
     }
 
-    /// Whether the mode has lost its last item since the turn began, so that it must not be slept in: Specification 4.5.1.
+    /// Whether the mode has lost its last item since the turn began, so that the thread must not sleep: Specification
+    /// 4.5.1.
     @inline(__always)
     func hasLostItems(_ run: RunState, _ mode: ModeState) -> Bool {
         hasNothingToAwait(mode) && run.timesEmptied != mode.timesEmptied

@@ -57,7 +57,7 @@ final class EventRing: LabelHolder {
         written.store(number &+ 1, ordering: .releasing)
     }
 
-    /// Called by the loop's thread, or by any thread when no thread writes any more.
+    /// Called by the loop's thread, or by any thread after the last event was written.
     func visitLabels(_ visit: (UInt64) -> Void) {
         for index in 0..<Int(min(count, UInt64(capacity))) { visit(words[index * Self.wordsAnEntry + 3]) }
     }
