@@ -17,6 +17,8 @@ package struct SystemText: Hashable, Sendable {
     /// Makes an empty text.
     package init() { bytes = [] }
 
+    /// Makes a text of bytes.
+    ///
     /// - Returns: `nil` if a byte is zero.
     package init?(_ bytes: some Sequence<UInt8>) {
         let bytes = Array(bytes)
@@ -24,6 +26,8 @@ package struct SystemText: Hashable, Sendable {
         self.bytes = bytes
     }
 
+    /// Makes a text of the UTF-8 bytes of a string.
+    ///
     /// - Returns: `nil` if a character is U+0000.
     package init?(_ text: String) { self.init(text.utf8) }
 

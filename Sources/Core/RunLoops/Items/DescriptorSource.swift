@@ -40,10 +40,10 @@ extension RunLoop {
         /// The locks of the loops that have the source in a mode; usually there is one such loop.
         @exclusivity(unchecked) private var firstLoop: LoopLock.Pointer?
         @exclusivity(unchecked) private var otherLoops: [LoopLock.Pointer] = []
-        /// ``CallWord`` describes which thread releases the closure.
+        /// The closure; ``CallWord`` describes which thread releases it.
         @exclusivity(unchecked) private var handler: Handler?
 
-        /// A closure that is not copied, so that it is not counted on the way of a call.
+        /// A closure that is not copied, so that a call counts no reference to it.
         private struct Handler: ~Copyable {
             let call: (DescriptorSource, Events) -> Void
         }
@@ -193,7 +193,8 @@ extension RunLoop {
             return repeats || taken.isEmpty ? taken : takeOnce(taken, wanted)
         }
 
-        /// Does nothing if another loop, or a change of the set, came before.
+        /// Empties the set of a source that does not repeat, and returns `taken`; returns no events if another loop has
+        /// emptied the set, or it was changed, before.
         @inline(never)
         private func takeOnce(_ taken: Events, _ wanted: Events) -> Events {
             let isFirst = interest.compareExchange(
@@ -245,7 +246,7 @@ extension RunLoop {
 
         // MARK: In a loop
 
-        /// Notes a loop that the source is added to; returns false if the source has become invalid.
+        /// Records a loop that the source is added to; returns false if the source has become invalid.
         ///
         /// Called before the source is in a mode: a change of ``events`` meanwhile then reaches that loop.
         func enter(_ state: RunLoop.State) -> Bool {
@@ -261,7 +262,7 @@ extension RunLoop {
             return true
         }
 
-        /// No mode of the loop has the source any more.
+        /// Called when no mode of the loop contains the source any longer.
         func leave(_ state: RunLoop.State) {
             lock.withLock {
                 otherLoops.removeAll { $0 == state.lockPointer }

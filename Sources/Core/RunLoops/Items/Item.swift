@@ -43,7 +43,8 @@ extension RunLoop {
 
         /// Makes the item invalid.
         ///
-        /// With the lock held that guards its places: a thread that adds the item looks with the same lock held.
+        /// Called with the lock held that guards the item's modes: a thread that adds the item checks its validity with
+        /// the same lock held.
         @inline(__always)
         final func markInvalid() { valid.store(false, ordering: .releasing) }
 

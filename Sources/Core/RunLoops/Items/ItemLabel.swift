@@ -19,7 +19,7 @@ struct CodeLocation: @unchecked Sendable {
         self.init(file: fileID.utf8Start, line: UInt32(truncatingIfNeeded: line))
     }
 
-    /// As `Module/File.swift:12`.
+    /// The location as text, such as `Module/File.swift:12`.
     var text: String { "\(String(cString: file)):\(line)" }
 }
 
@@ -28,7 +28,7 @@ struct CodeLocation: @unchecked Sendable {
 /// Thirteen bytes.
 // Unchecked: as the location.
 package enum ItemLabel: @unchecked Sendable {
-    /// A literal with the name of the file, and the line.
+    /// The name of the file, as a literal of the program, and the line.
     case location(file: UnsafePointer<UInt8>, line: UInt32)
     case text(Text)
 

@@ -33,13 +33,13 @@ extension RunLoop {
         private let lock = Lock()
         // Guarded by the lock.
         @exclusivity(unchecked) private var memberships: [Membership] = []
-        /// The first place that the source has had, kept until the source dies.
+        /// The first place that the source has had, kept until the source is released.
         @exclusivity(unchecked) private var firstPlace: SignalQueue<Source>.Place?
-        /// All other places, in a mode or not, as long as their loops live.
+        /// All other places, in a mode or not, until their loops end.
         @exclusivity(unchecked) private var otherPlaces: [SignalQueue<Source>.Place] = []
-        /// The first place, as long as the source has had no other: then it can be signalled without the lock.
+        /// The first place, if the source has had no other place: such a source can be signalled without the lock.
         private let solePlace = Atomic<UnsafeRawPointer?>(nil)
-        /// Released as ``CallWord`` describes.
+        /// The closures, which are released as ``CallWord`` describes.
         @exclusivity(unchecked) private var performer: Performer?
         private let schedule: ModeCallback?
         private let cancel: ModeCallback?
@@ -154,7 +154,7 @@ extension RunLoop {
         /// are performed as they were signalled, whatever queue they are in.
         var signalNumber: UInt64 { calls.signalNumber }
 
-        /// For recorders: when the signal was given, and by which thread, before a loop can find it.
+        /// Records for recorders when and by which thread the signal was given, before a loop can find it.
         @inline(never)
         private func recordSignal(_ number: UInt64) {
             let loop = lock.withLock { memberships.first?.loop }
@@ -202,7 +202,7 @@ extension RunLoop {
 
         // MARK: In a loop
 
-        /// Notes a mode that the source is in from now on; returns false if the source has become invalid.
+        /// Records a mode to which the source is added; returns false if the source has become invalid.
         func enter(_ mode: Mode, of loop: RunLoop, _ signals: SignalQueue<Source>) -> Bool {
             lock.lock()
             defer { lock.unlock() }
@@ -234,7 +234,8 @@ extension RunLoop {
             return place
         }
 
-        /// A place that is queued stays queued, and is skipped when it is taken.
+        /// Records that the source was removed from a mode. A place that is queued stays queued, and is skipped when it
+        /// is taken.
         func leave(_ mode: Mode, of state: RunLoop.State) {
             lock.withLock {
                 memberships.removeAll { membership in
@@ -246,12 +247,12 @@ extension RunLoop {
             }
         }
 
-        /// The source has been put into these modes; without the lock.
+        /// Called without the lock, after the source was added to these modes.
         func hasEntered(_ modes: [Mode], of loop: RunLoop) {
             if let schedule { for mode in modes { schedule(loop, mode) } }
         }
 
-        /// The source has been taken out of these modes; without the lock.
+        /// Called without the lock, after the source was removed from these modes.
         func hasLeft(_ modes: [Mode], of loop: RunLoop) {
             loop.sweepSignals()
             if let cancel { for mode in modes { cancel(loop, mode) } }

@@ -50,7 +50,7 @@ extension RunLoop {
         // The dynamic check of exclusivity is off where a lock already ensures exclusivity.
         /// The modes, in the order in which they were made, the default mode first; a mode is never removed.
         @exclusivity(unchecked) private(set) var modeStates: [ModeState]
-        /// The same by number, without counted references.
+        /// The modes by number, without counted references.
         @exclusivity(unchecked) private(set) var modeReferences: [Unmanaged<ModeState>]
         /// Names of modes, in the order in which they were marked; a mode need not exist yet to be marked.
         @exclusivity(unchecked) private(set) var commonModeNames: [Mode] = [.default]
@@ -58,7 +58,7 @@ extension RunLoop {
         /// The buckets, which are never removed. An empty bucket is used again: a bucket of several modes also for
         /// other modes, and any bucket if there can be no more buckets.
         @exclusivity(unchecked) private(set) var timerBuckets: [TimerBucket] = []
-        /// The same by number, without counted references: every step of a timer needs its bucket.
+        /// The buckets by number, without counted references: every step of a timer needs its bucket.
         @exclusivity(unchecked) private(set) var bucketReferences: [Unmanaged<TimerBucket>] = []
         /// The maximum number of buckets; tests set a lower one.
         @exclusivity(unchecked) var maxTimerBuckets = BucketNumber.maxCount
@@ -74,7 +74,7 @@ extension RunLoop {
         @exclusivity(unchecked) var dueList = DueList<Timer>()
         /// The mode and the limit of the sleep; valid while the wake word says that the thread sleeps or is about to.
         @exclusivity(unchecked) var sleep = Sleep()
-        /// For recorders; usually empty.
+        /// The blocks that were posted without a wake-up and have not run, for recorders; usually none.
         @exclusivity(unchecked) var quietBlocks: [QuietBlock] = []
         /// The runs in progress, innermost last.
         @exclusivity(unchecked) var runs: [RunInProgress] = []

@@ -17,7 +17,7 @@ enum ThreadLoop {
     fileprivate final class Slot {
         var loop: RunLoop
         var roundsLeft: CInt
-        /// Released with the slot, after the loop has been torn down.
+        /// An object that is released with the slot, after the loop has been torn down.
         var mark: AnyObject?
 
         init(_ loop: RunLoop) {
@@ -30,7 +30,8 @@ enum ThreadLoop {
         }
     }
 
-    /// `nil` in a forked child for its parent's loop, which the child never releases or tears down.
+    /// The slot of the calling thread; `nil` in a forked child for its parent's loop, which the child never releases or
+    /// tears down.
     fileprivate static var slot: Slot? {
         guard let pointer = pthread_getspecific(key) else { return nil }
         let slot = Unmanaged<Slot>.fromOpaque(pointer).takeUnretainedValue()
@@ -94,8 +95,8 @@ enum ThreadLoop {
         Int(rl_thread_end()) == RL_THREAD_FOLLOWED && SystemCalls.threadID != SystemCalls.mainThreadID
     }
 
-    /// Destructors of other keys may use the loop, so this one is the last: it asks for another round until no round is
-    /// left.
+    /// The destructor of the thread-specific key. It acts in the last round, because destructors of other keys may use
+    /// the loop; until then it asks for another round.
     private static func threadEnds(_ pointer: UnsafeMutableRawPointer?) {
         guard let pointer else { return }
         let slot = Unmanaged<Slot>.fromOpaque(pointer)

@@ -44,7 +44,7 @@ package final class PerProcess<Object: AnyObject & Sendable>: Sendable {
     @inline(__always)
     package var own: Object { made ?? makeOwn() }
 
-    /// The same, if the calling process has made one.
+    /// The calling process's object; `nil` if the process has not made it yet.
     @inline(__always)
     var made: Object? {
         // acquiring: pairs with the release in makeOwn, after which the object is complete.

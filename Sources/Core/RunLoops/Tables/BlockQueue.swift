@@ -12,7 +12,7 @@ final class BlockQueue: @unchecked Sendable {
     private let lock = Lock()
     // Guarded by the lock.
     @exclusivity(unchecked) private var incoming = BlockBuffer()
-    /// Written by the loop's thread, with the lock held.
+    /// Whether the queue is closed; written by the loop's thread, with the lock held.
     @exclusivity(unchecked) private var isClosed = false
     /// Whether `incoming` has any blocks; written with the lock held.
     private let hasIncoming = Atomic<Bool>(false)
@@ -48,7 +48,7 @@ final class BlockQueue: @unchecked Sendable {
     /// The number of added blocks that the loop has not looked at.
     var incomingCount: Int { lock.withLock { incoming.count } }
 
-    /// Blocks that have not run yet, for descriptions: location and modes.
+    /// Describes the blocks that have not run yet, each with its location and modes.
     ///
     /// Only the loop's thread knows the blocks that the loop has looked at, or put in itself.
     func picture(onLoopsThread: Bool) -> [String] {
@@ -214,6 +214,8 @@ struct BlockModes: Equatable, Sendable {
     @inline(__always)
     init(_ mode: RunLoop.Mode) { number = mode.number }
 
+    /// Makes the number of a list of modes.
+    ///
     /// - Precondition: at least one mode.
     init(_ modes: [RunLoop.Mode]) {
         number = modes.count == 1 ? modes[0].number : Self.lists.number(of: modes) | Self.isList

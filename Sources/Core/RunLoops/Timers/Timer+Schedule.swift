@@ -8,13 +8,13 @@ extension RunLoop.Timer {
     public struct Schedule: Sendable, Hashable {
         enum Start: Sendable, Hashable {
             case after(Duration)
-            /// Nanoseconds of the clock.
+            /// A date on the clock, in nanoseconds.
             case at(Int64)
         }
 
         let base: RunLoop.TimeBase
         let start: Start
-        /// `nil` for a timer that fires once.
+        /// The time between two fires; `nil` for a timer that fires once.
         let interval: Duration?
 
         /// Fires after `delay`, and then, if `interval` is given, repeatedly.

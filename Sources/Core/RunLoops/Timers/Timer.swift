@@ -23,7 +23,7 @@ extension RunLoop {
             let rawValue: UInt8
             /// The timer is in no heap, and the caller has its closure.
             static let underWay = Callout(rawValue: 1)
-            /// The caller owns the loop's reference: the timer was removed from its modes during the callout.
+            /// The timer was removed from its modes during the callout, so that the caller owns the loop's reference.
             static let onLoan = Callout(rawValue: 2)
             /// The timer was restarted in the callout.
             static let restarted = Callout(rawValue: 4)
@@ -39,7 +39,7 @@ extension RunLoop {
 
             /// Nanoseconds between fires; 0 for a timer that fires once.
             var interval: Int64 { spans?.pointee.interval ?? 0 }
-            /// Nanoseconds; 0 if there is neither an interval nor a long tolerance.
+            /// The tolerance in nanoseconds; 0 if there is neither an interval nor a long tolerance.
             var tolerance: Int64 { spans?.pointee.tolerance ?? 0 }
 
             mutating func set(interval: Int64, tolerance: Int64) {
@@ -49,14 +49,14 @@ extension RunLoop {
                 spans?.initialize(to: (interval, tolerance))
             }
 
-            /// Also the end of the timer.
+            /// Frees the memory; also called when the timer is released.
             mutating func free() {
                 spans?.deallocate()
                 spans = nil
             }
         }
 
-        /// Nanoseconds, at most half the interval; `.max` if only the rhythm has the tolerance.
+        /// The tolerance in nanoseconds, at most half the interval; `.max` if the tolerance is stored in the rhythm.
         // In a gap that the fields of every item leave.
         @exclusivity(unchecked) private var shortTolerance: UInt32 = 0
         let owner = ItemOwner()

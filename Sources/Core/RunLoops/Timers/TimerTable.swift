@@ -12,7 +12,7 @@ extension RunLoop.State {
     /// - Precondition: the timer is in a bucket.
     func bucket(of timer: RunLoop.Timer) -> TimerBucket { timerBuckets[timer.bucket.index] }
 
-    /// The same without counting a reference.
+    /// Calls `body` with the bucket of a timer of this loop, without counting a reference.
     @inline(__always)
     func withBucket<Result>(of timer: RunLoop.Timer, _ body: (TimerBucket) -> Result) -> Result {
         // SAFETY: the loop keeps its buckets.

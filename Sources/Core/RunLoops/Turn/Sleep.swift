@@ -176,7 +176,7 @@ extension RunLoop {
 
     // MARK: Sleeping
 
-    /// Steps 7 and 8; `nil` if the run ends where it would sleep, and has nothing to do.
+    /// Does steps 7 and 8; returns `nil` if the run ends where it would sleep, and has nothing to do.
     @inline(__always)
     func sleep(_ run: RunState, _ mode: ModeState) -> Cause? {
         if run.endsWhenIdle { return findReady(run, mode) ?? (hasUnserved(run, mode) ? .unserved : nil) }
@@ -201,7 +201,7 @@ extension RunLoop {
         blocks.hasWakingBlock(in: mode.mode, isCommon: mode.isCommon)
     }
 
-    /// Sleeps until there is something to do, or the time is over.
+    /// Sleeps until there is something to do, or the limit has passed.
     private func sleepUntilReady(_ run: RunState, _ mode: ModeState) -> Cause {
         if let guest = state.guest { silence(guest) }
         // Nothing is called before the thread has slept, and other threads wake it or make it look again.
@@ -248,7 +248,7 @@ extension RunLoop {
         }
     }
 
-    /// The same for recorders: what has ended the sleep, and when the sleep began.
+    /// Sleeps until there is something to do, and reports to recorders when the sleep began and what has ended it.
     @inline(never)
     private func sleepAndTrace(_ run: RunState, _ mode: ModeState) -> Cause {
         let began = now(.monotonic)

@@ -5,7 +5,7 @@ internal import Synchronization
 
 // Specification 4 and 5: one run, and one turn. The loop's thread.
 extension RunLoop {
-    /// One run: Specification 4.
+    /// Makes one run: Specification 4.
     func run(_ mode: Mode, _ limit: RunState.Limit, returnsAfterSource: Bool) -> RunResult {
         if mode == .common { return finishInCommonModes() }
         requireOwnThread()
@@ -21,9 +21,9 @@ extension RunLoop {
         return result.unsafelyUnwrapped
     }
 
-    /// One turn: Specification 5, step by step.
+    /// Makes one turn: Specification 5, step by step.
     ///
-    /// Returns the result if the run ends; `nil` if it goes on.
+    /// Returns the result if the run ends; `nil` if it continues.
     func turn(_ run: inout RunState, in mode: ModeState) -> RunResult? {
         guard beginTurn() else { return .stopped }
         callObservers(.beforeTimers, mode)  // 2
@@ -49,7 +49,7 @@ extension RunLoop {
         return state.wakeWord.beginTurn()
     }
 
-    /// Step 9; returns whether a source was handled, or work of the main queue done.
+    /// Does step 9; returns whether a source was handled, or work of the main queue was done.
     @inline(__always)
     private func serve(_ cause: Cause, _ run: inout RunState, _ mode: ModeState) -> Bool {
         run.didMainQueue = false

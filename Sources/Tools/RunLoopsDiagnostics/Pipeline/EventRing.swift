@@ -28,6 +28,8 @@ final class EventRing: LabelHolder {
     private let words: SharedWords
     private let written = Atomic<UInt64>(0)
 
+    /// Makes an empty ring for `capacity` events.
+    ///
     /// - Precondition: `capacity` is a power of two.
     init(capacity: Int) {
         self.capacity = capacity
