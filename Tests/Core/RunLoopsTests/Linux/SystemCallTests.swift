@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test func `A timer that fires costs one wait`() {
+    @Test func `Each fire of a timer costs at most one wait`() {
         let calls = CountingCalls()
         withRealLoop(calls: calls) { loop in
             let fires = Box(0)
@@ -247,7 +247,7 @@ import Testing
         #expect(calls.openDescriptors == 0)
     }
 
-    @Test func `A boottime timer fires, and not early, even if no timer descriptor can be made`() {
+    @Test func `A boottime timer fires, but not early, if no timer descriptor can be made`() {
         let calls = CountingCalls()
         calls.failAlways("timerfd_create", with: EMFILE)
         withRealLoop(calls: calls) { loop in

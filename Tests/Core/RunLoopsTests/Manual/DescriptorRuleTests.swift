@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `Each source on a descriptor is called for the events it asks for`() throws {
+    @Test func `Each source on a descriptor is called only for the events that it asks for`() throws {
         try ManualRunLoop.with { manual in
             let calls = Box<[String]>([])
             func add(_ name: String, _ events: RunLoop.DescriptorSource.Events) throws -> RunLoop.DescriptorSource {

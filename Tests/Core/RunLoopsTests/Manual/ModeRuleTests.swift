@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func `A common item removed from one common mode stays in the others`() {
+    @Test func `A common item removed from one common mode stays in the other common modes`() {
         ManualRunLoop.with { manual in
             manual.loop.addCommonMode("other")
             let source = RunLoop.Source { _ in }
@@ -218,7 +218,7 @@ import Testing
         }
     }
 
-    @Test func `Observers do not keep a mode alive`() {
+    @Test func `A run in a mode with only observers finishes at once`() {
         ManualRunLoop.with { manual in
             manual.loop.add(RunLoop.Observer(.all) { _, _ in Issue.record("told") }, in: .default)
             #expect(manual.loop.run(mode: .default, for: .seconds(1)) == .finished)

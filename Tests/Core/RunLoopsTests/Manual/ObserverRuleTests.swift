@@ -24,7 +24,7 @@ import Testing
         RunLoop.Activities.entry, .beforeTimers, .beforeSources, .beforeWaiting, .afterWaiting, .exit,
         [.entry, .exit], .all,
     ])
-    func `An observer is called for the activities it asks for and no others`(wanted: RunLoop.Activities) {
+    func `An observer is called only for the activities that it asks for`(wanted: RunLoop.Activities) {
         ManualRunLoop.with { manual in
             manual.loop.addSource()
             let told = Box<[RunLoop.Activities]>([])

@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test func `A nested run is inside the callout that started it`() {
+    @Test func `In a trace, a nested run is inside the callout that started it`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.addSource(in: "inner")

@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `A refused addition to the common modes leaves the source in its earlier mode`() throws {
+    @Test func `If a source cannot be added to the common modes, it stays in its earlier mode`() throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.addCommonMode("second")

@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func `run repeats the default mode until it is stopped or finished`() {
+    @Test func `run repeats runs in the default mode until one is stopped or finished`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let fires = Box(0)
@@ -187,7 +187,7 @@ import Testing
         }
     }
 
-    @Test func `After a stop and a nested run the outer run ends at the end of its turn`() {
+    @Test func `A run that is stopped before a nested run ends at the end of its turn`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let start = manual.now
@@ -275,7 +275,7 @@ import Testing
         }
     }
 
-    @Test func `A block posted while the mode loses its last item still runs, and a timer it adds keeps the run going`()
+    @Test func `A block posted while the mode loses its last item runs, and a timer that it adds keeps the run going`()
     {
         ManualRunLoop.with { manual in
             let loop = manual.loop
@@ -442,7 +442,7 @@ import Testing
 
     // MARK: 4.7
 
-    @Test func `runUntilIdle ends with the first turn that finds no work`() throws {
+    @Test func `runUntilIdle returns after the first turn that finds no work`() throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
             let calls = Box<[String]>([])

@@ -178,7 +178,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `After a due timer is removed or postponed, the next timer counts as ready since its date`(isPutOff: Bool) {
+    func `If a due timer is removed or postponed, the next timer is ready since the due timer's date`(isPutOff: Bool) {
         let turns = turns { manual in
             manual.loop.add(timer(after: 7), in: .default)
         } _: { manual in

@@ -176,7 +176,7 @@ import Testing
         #expect(queue.isEmpty)
     }
 
-    @Test func `A queue closed while other threads enqueue keeps no source alive`() {
+    @Test func `A queue closed while other threads enqueue sources releases all of them`() {
         for _ in 0..<200 {
             let queue = Queue()
             let witnesses = (0..<2).map { _ in Witness() }

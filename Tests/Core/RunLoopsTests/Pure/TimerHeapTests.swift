@@ -127,7 +127,7 @@ import Testing
         #expect(heap.drain() == [2, 3, 1, 0])
     }
 
-    @Test(arguments: [1, 2, 3, 4]) func `Random operations match a sorted list`(seed: UInt64) {
+    @Test(arguments: [1, 2, 3, 4]) func `Random operations on a timer heap match a sorted list`(seed: UInt64) {
         var random = SeededRandom(seed)
         let heap = SharedHeap()
         var model: [Entry] = []

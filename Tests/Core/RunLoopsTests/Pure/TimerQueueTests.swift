@@ -353,7 +353,7 @@ import Testing
 
     // MARK: Random operations
 
-    @Test(arguments: [11, 12, 13, 14, 15, 16]) func `Random operations match a list`(seed: UInt64) {
+    @Test(arguments: [11, 12, 13, 14, 15, 16]) func `Random operations on a timer queue match a list`(seed: UInt64) {
         var random = SeededRandom(seed)
         // Every other one wraps around on its way.
         let queue = SharedQueue(sequence: seed.isMultiple(of: 2) ? 1000 : .max - 10_000)
