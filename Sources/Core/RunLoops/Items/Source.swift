@@ -234,8 +234,9 @@ extension RunLoop {
             return place
         }
 
-        /// Records that the source was removed from a mode. A place that is queued stays queued, and is skipped when it
-        /// is taken.
+        /// Records that the source was removed from a mode.
+        ///
+        /// A place that is queued stays queued, and is skipped when it is taken.
         func leave(_ mode: Mode, of state: RunLoop.State) {
             lock.withLock {
                 memberships.removeAll { membership in

@@ -78,8 +78,9 @@ package protocol Readiness: AnyObject {
         _ descriptor: CInt, for events: RunLoop.DescriptorEvents, token: UInt64
     ) throws(RunLoop.SystemCallError)
 
-    /// Stops reporting the descriptor. A descriptor that was closed before has already left the set; that is not an
-    /// error.
+    /// Stops reporting the descriptor.
+    ///
+    /// A descriptor that was closed before has already left the set; that is not an error.
     func unregister(_ descriptor: CInt)
 
     /// Appends the ready descriptors to `ready`, in the order in which the kernel found them.
@@ -113,8 +114,9 @@ protocol GuestKernel: Kernel {
 /// It replaces the sleep of the thread: every event that would end the sleep makes it readable. The members are called
 /// with the loop's lock held, unless a comment says otherwise.
 protocol GuestDescriptor: AnyObject {
-    /// The number of the descriptor, which never changes. The descriptor becomes readable, but nothing is to be read
-    /// from it.
+    /// The number of the descriptor, which never changes.
+    ///
+    /// The descriptor becomes readable, but nothing is to be read from it.
     var descriptor: CInt { get }
 
     /// Makes the descriptor readable at these instants, in place of the instants that were set before.

@@ -55,8 +55,10 @@ extension RunLoop {
         /// Names of modes, in the order in which they were marked; a mode need not exist yet to be marked.
         @exclusivity(unchecked) private(set) var commonModeNames: [Mode] = [.default]
         @exclusivity(unchecked) var commonItems = ItemSet<Item>()
-        /// The buckets, which are never removed. An empty bucket is used again: a bucket of several modes also for
-        /// other modes, and any bucket if there can be no more buckets.
+        /// The buckets, which are never removed.
+        ///
+        /// An empty bucket is used again: a bucket of several modes also for other modes, and any bucket if there can
+        /// be no more buckets.
         @exclusivity(unchecked) private(set) var timerBuckets: [TimerBucket] = []
         /// The buckets by number, without counted references: every step of a timer needs its bucket.
         @exclusivity(unchecked) private(set) var bucketReferences: [Unmanaged<TimerBucket>] = []

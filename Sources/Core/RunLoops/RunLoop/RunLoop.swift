@@ -83,8 +83,9 @@ public final class RunLoop: @unchecked Sendable {
     /// The instant of the wake-up that was served last, for tracers.
     // Not in the cause: with two words to carry, a turn takes twelve instructions more.
     @exclusivity(unchecked) var lastServedWakeUp = Int64.min
-    /// Chooses which of several ready kinds is served first, by index in the order in which they became ready. Only the
-    /// oracle sets it, to show that a difference between two loops is a difference of this order.
+    /// Chooses which of several ready kinds is served first, by index in the order in which they became ready.
+    ///
+    /// Only the oracle sets it, to show that a difference between two loops is a difference of this order.
     @exclusivity(unchecked) package var chooseReady: ((_ count: Int) -> Int)?
     /// Whether the last look at the descriptors has found work in the main queue.
     @exclusivity(unchecked) var foundMainQueue = false

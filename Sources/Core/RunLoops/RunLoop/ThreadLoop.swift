@@ -52,8 +52,10 @@ enum ThreadLoop {
         require(result == 0, "Out of memory for the run loop of a thread (pthread_setspecific: \(result)).")
     }
 
-    /// Called when the main loop is used. On the main thread, the loop becomes the thread's loop, so that it is torn
-    /// down with the thread; if the main thread has ended, the loop is torn down at once.
+    /// Called when the main loop is used.
+    ///
+    /// On the main thread, the loop becomes the thread's loop, so that it is torn down with the thread; if the main
+    /// thread has ended, the loop is torn down at once.
     static func takeMain(_ loop: RunLoop) {
         if SystemCalls.threadID == SystemCalls.mainThreadID {
             // A test may have replaced the thread's loop meanwhile.
@@ -95,8 +97,10 @@ enum ThreadLoop {
         Int(rl_thread_end()) == RL_THREAD_FOLLOWED && SystemCalls.threadID != SystemCalls.mainThreadID
     }
 
-    /// The destructor of the thread-specific key. It acts in the last round, because destructors of other keys may use
-    /// the loop; until then it asks for another round.
+    /// The destructor of the thread-specific key.
+    ///
+    /// It acts in the last round, because destructors of other keys may use the loop; until then it asks for another
+    /// round.
     private static func threadEnds(_ pointer: UnsafeMutableRawPointer?) {
         guard let pointer else { return }
         let slot = Unmanaged<Slot>.fromOpaque(pointer)

@@ -30,8 +30,9 @@ final class DescriptorTable {
     }
 
     let readiness: any Readiness
-    /// The entries. Free entries are used again; each use has another generation, so that an event of an earlier use is
-    /// recognised.
+    /// The entries; free entries are used again.
+    ///
+    /// Each use has another generation, so that an event of an earlier use is recognised.
     @exclusivity(unchecked) private var entries: [Entry] = []
     @exclusivity(unchecked) private var freeIndices: [UInt32] = []
     @exclusivity(unchecked) private var indices: [CInt: UInt32] = [:]

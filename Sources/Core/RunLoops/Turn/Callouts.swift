@@ -105,9 +105,11 @@ extension RunLoop {
         if tracer != nil || mode.observes(activity) { callWanted(activity, mode) }
     }
 
-    /// Calls the observers that ask for the activity. The list of observers is read first: an observer added in a
-    /// callout is called at the next activity, an observer removed in a callout is still called this time, as in Core
-    /// Foundation, and an observer invalidated in a callout is not called.
+    /// Calls the observers that ask for the activity.
+    ///
+    /// The list of observers is read first: an observer added in a callout is called at the next activity, an observer
+    /// removed in a callout is still called this time, as in Core Foundation, and an observer invalidated in a callout
+    /// is not called.
     @inline(never)
     private func callWanted(_ activity: Activities, _ mode: ModeState) {
         report(.passes(activity))

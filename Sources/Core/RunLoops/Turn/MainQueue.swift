@@ -14,8 +14,10 @@ struct MainQueue {
 
     let descriptor: CInt
 
-    /// Gets the queue's descriptor. Fails in a forked child whose parent has the descriptor, or has called
-    /// `dispatchMain()` on its main thread, because libdispatch then makes no descriptor.
+    /// Gets the queue's descriptor.
+    ///
+    /// Fails in a forked child whose parent has the descriptor, or has called `dispatchMain()` on its main thread,
+    /// because libdispatch then makes no descriptor.
     init?() {
         if Self.made.generation.isInherited || Self.made.descriptor < 0 { return nil }
         descriptor = Self.made.descriptor
