@@ -28,6 +28,6 @@ package final class PrivateDescriptor: Sendable {
     /// Whether a parent of this process had the descriptor.
     package var isInherited: Bool { generation.isInherited }
 
-    /// The number; -1 in a child, which no system call takes for a descriptor.
+    /// The number of the descriptor; in a child -1, which is never a descriptor.
     package var number: CInt { isInherited ? -1 : kept }
 }

@@ -4,11 +4,12 @@
 internal import LinuxLibC
 package import RunLoops
 
-/// A text for the system, or the name of a file: bytes without a zero, at which C ends a text.
+/// A text for a system call, such as the name of a file: bytes without a zero, because C ends a text at a zero.
 ///
-/// Names of files are bytes and not characters. Two names that are equal as `String`, such as an `é` in one scalar and in two, are two
-/// files, and a name need not be UTF-8. Keys over names of files and of environment variables have this type, and every text of the
-/// program goes to the system through it: C would cut a text at a zero, and the system would take another name.
+/// Names of files are bytes and not characters. Two names that are equal as `String`, such as an `é` in one scalar and
+/// in two, are two files, and a name need not be UTF-8. Names of files and of environment variables are compared as
+/// this type. The program passes every text to the system as this type: C would cut a `String` off at a zero character,
+/// and the system would get another name.
 package struct SystemText: Hashable, Sendable {
     /// The bytes, without a zero at the end.
     package let bytes: [UInt8]
@@ -16,6 +17,8 @@ package struct SystemText: Hashable, Sendable {
     /// Makes an empty text.
     package init() { bytes = [] }
 
+    /// Makes a text of bytes.
+    ///
     /// - Returns: `nil` if a byte is zero.
     package init?(_ bytes: some Sequence<UInt8>) {
         let bytes = Array(bytes)
@@ -23,10 +26,12 @@ package struct SystemText: Hashable, Sendable {
         self.bytes = bytes
     }
 
+    /// Makes a text of the UTF-8 bytes of a string.
+    ///
     /// - Returns: `nil` if a character is U+0000.
     package init?(_ text: String) { self.init(text.utf8) }
 
-    /// The text of a program for one call of the system.
+    /// Makes the text for the system call `call`, which is named in the error.
     ///
     /// - Throws: `EINVAL` if a character is U+0000.
     package init(_ text: String, for call: String) throws(RunLoop.SystemCallError) {
@@ -41,7 +46,7 @@ package struct SystemText: Hashable, Sendable {
         self = checked
     }
 
-    /// A copy of a text that ends with a zero.
+    /// Copies a text that ends with a zero.
     package init(cString: UnsafePointer<CChar>) {
         let count = strlen(cString)
         bytes = cString.withMemoryRebound(to: UInt8.self, capacity: count) {
@@ -49,12 +54,12 @@ package struct SystemText: Hashable, Sendable {
         }
     }
 
-    /// The bytes before the first zero.
+    /// Makes a text of the bytes before the first zero.
     package init(prefixOf bytes: some Sequence<UInt8>) { self.bytes = Array(bytes.prefix { $0 != 0 }) }
 
     package var isEmpty: Bool { bytes.isEmpty }
 
-    /// The text for people and for a `String` of the public interface; bytes that are not UTF-8 become U+FFFD.
+    /// The text as a `String`, for people and for the public interface; bytes that are not UTF-8 become U+FFFD.
     package var decoded: String { String(decoding: bytes, as: UTF8.self) }
 
     /// Calls `body` with the bytes and a zero at the end.
@@ -91,10 +96,10 @@ extension SystemText {
     /// The names between the slashes, without empty ones.
     package var names: [SystemText] { bytes.split(separator: Self.slash).map { SystemText(unchecked: Array($0)) } }
 
-    /// The same path from the root directory on, as long as nobody renames a directory on the way.
+    /// Returns the absolute path of the same file; it stays valid until a directory on the path is renamed.
     ///
     /// An empty path, which leads nowhere, stays empty.
-    /// - Throws: What `getcwd(3)` refuses: `ENOENT` if this process's directory was removed.
+    /// - Throws: The error of `getcwd(3)`: `ENOENT` if this process's directory was removed.
     package func madeAbsolute() throws(RunLoop.SystemCallError) -> SystemText {
         if isAbsolute || isEmpty { return self }
         // The path of a directory may be longer than a call takes (PATH_MAX).

@@ -26,7 +26,7 @@ final class CoreFoundationHandle {
     }
 }
 
-/// Where this library's names differ from those of the toolchain's header.
+/// The parts of Core Foundation's interface in which this library differs from the toolchain's header.
 enum CoreFoundationText {
     static let engineName = "RunLoops under Core Foundation's names"
     static let utf8 = CFStringBuiltInEncodings.UTF8.rawValue
@@ -53,7 +53,7 @@ enum CoreFoundationText {
     static func isSignalled(_ source: CFRunLoopSource) -> Bool { CFRunLoopSourceIsSignalled(source) }
 }
 
-/// What the main loop needs once a process, as the toolchain's does.
+/// The preparation that the main loop needs once per process, the same as for the toolchain's loop.
 enum CoreFoundationMainThread {
     static let prepare: Void = {
         let decades = CFAbsoluteTimeGetCurrent() + 1e9

@@ -3,7 +3,8 @@
 
 public import RunLoops
 
-/// A run loop in virtual time: a `RunLoop` on a simulated kernel whose clock moves only when a test says so.
+/// A run loop in virtual time: a `RunLoop` on a simulated kernel, whose clock moves only when the test or the loop's
+/// sleep moves it.
 ///
 /// Use it to test code that uses a run loop: timers of hours fire at once, in the same order as in real time, and a
 /// test can count the loop's sleeps and wake-ups.
@@ -66,7 +67,7 @@ public final class ManualRunLoop {
     /// end of `duration`.
     ///
     /// Many small advances do the same as one large advance: each timer fires at the same instant, in the same order. A
-    /// `stop()` ends the advance where it was called.
+    /// `stop()` ends the advance at the instant at which it is called.
     ///
     /// - Parameters:
     ///   - duration: How much time passes.

@@ -55,7 +55,7 @@ extension RunLoop {
         /// - Returns: The result of `body`.
         /// - Throws: The error that `body` throws; a ``Timeout``, which also names the error of `body`, if the thread
         ///   has not ended within the limit; `RunLoop.SystemCallError` if the system cannot create the thread. A thread
-        ///   that did not end in time is left alone: it ends if its loop ever returns.
+        ///   that did not end in time continues to run, and ends when its loop returns.
         @available(
             *, noasync,
             message: "The test blocks a thread of Swift's pool: make it a synchronous function."

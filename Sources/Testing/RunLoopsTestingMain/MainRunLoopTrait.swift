@@ -24,10 +24,10 @@ public import Testing
 /// XCTest runs its tests on the main thread, in no run loop of this package: there, wait with
 /// `RunLoop.run(until:mode:)`, which runs the loop meanwhile.
 public struct MainRunLoopTrait: TestTrait, SuiteTrait, TestScoping {
-    /// Applies to the tests of a suite too.
+    /// Always `true`: the trait of a suite applies to all its tests.
     public var isRecursive: Bool { true }
 
-    /// Runs a test once the main loop runs.
+    /// Waits until the main loop runs, and then runs the test.
     public func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
@@ -46,7 +46,7 @@ public struct MainRunLoopTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == MainRunLoopTrait {
-    /// The test needs a live main loop.
+    /// The trait of a test that needs a running main loop.
     public static var mainRunLoop: Self { Self() }
 }
 

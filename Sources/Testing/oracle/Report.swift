@@ -3,13 +3,13 @@
 
 internal import OracleScenarios
 
-/// How a difference is printed.
+/// Formats a difference for printing.
 enum Report {
     static func difference(_ difference: Difference) -> String {
         difference.scenario.program + "\n\n" + sideBySide(difference.real, difference.ours)
     }
 
-    /// Two traces beside each other, with a mark at each line that is not the same in both.
+    /// Returns two traces side by side, with a mark at each line in which they differ.
     static func sideBySide(_ real: [String], _ ours: [String]) -> String {
         let width = max(40, real.map(\.count).max() ?? 0)
         var lines = [row("the real CFRunLoop", "ours", width: width, mark: " ")]

@@ -4,7 +4,7 @@
 internal import Glibc
 internal import OracleScenarios
 
-/// One process that runs a range of scenarios and tells its parent of each, line by line.
+/// Runs a range of scenarios in a process of its own, and reports each to the parent process in lines of text.
 ///
 /// A process of its own has a true main thread for the scenarios that need one, starts with clean main loops, and may
 /// crash without taking the others with it.
@@ -37,7 +37,7 @@ struct Worker {
         WorkerLine.ended.write()
     }
 
-    /// Modes of the main loop are never forgotten, and each holds descriptors.
+    /// Raises the limit of open descriptors, because the main loop never removes a mode, and each mode has descriptors.
     private func raiseDescriptorLimit() {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }

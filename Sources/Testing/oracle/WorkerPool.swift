@@ -4,7 +4,7 @@
 internal import Glibc
 internal import OracleScenarios
 
-/// Shares a range of scenarios out among worker processes and adds up what they find.
+/// Distributes a range of scenarios among worker processes and adds up their results.
 struct WorkerPool {
     struct Tally {
         var settled = 0
@@ -12,10 +12,10 @@ struct WorkerPool {
         var differences = 0
     }
 
-    /// Small enough that a worker's main loop does not fill up with modes, large enough that starting one costs
-    /// nothing.
+    /// The number of scenarios for one worker: few enough that its main loop has not too many modes, and so many that
+    /// the start of the worker costs little.
     private static let batch = 250
-    /// A scenario that takes longer hangs: the watchdog inside the worker would have ended it long before.
+    /// The number of seconds without output after which a worker counts as hanging; a healthy scenario is much faster.
     private static let patience: Int64 = 60
 
     let seed: UInt64
@@ -84,9 +84,10 @@ struct WorkerPool {
         }
     }
 
-    /// Takes leave of a worker.
+    /// Handles the end of a worker; returns the scenarios that it has left out.
     ///
-    /// If it went before its time, its scenario is a difference, and what is left of its range is returned.
+    /// If the worker crashed or was killed, its present scenario counts as a difference, and the scenarios after it are
+    /// returned.
     private mutating func ending(_ worker: WorkerProcess) -> [Range<Int>] {
         let lastWords = worker.finish()
         guard !worker.hasEnded else { return [] }

@@ -4,16 +4,16 @@
 internal import Glibc
 internal import OracleScenarios
 
-/// A worker as its parent sees it: a process, the pipe it writes to, and how far it is.
+/// A worker as its parent sees it: the process, the pipe with its output, and the scenario that it runs.
 struct WorkerProcess {
     let range: Range<Int>
     let process: pid_t
-    /// The end of the pipe that is read.
+    /// The reading end of the pipe with the worker's output.
     let output: CInt
-    /// The reading end of the worker's standard error.
+    /// The temporary file that receives the worker's standard error.
     let errors: CInt
     private var unread: [UInt8] = []
-    /// The last scenario it began.
+    /// The last scenario that the worker has begun.
     var current: Int
     var hasEnded = false
 
@@ -35,7 +35,7 @@ struct WorkerProcess {
         process = try Self.spawn(arguments, output: ends[1], errors: errors)
     }
 
-    /// Reads what is there; `false` at the end of it.
+    /// Reads the available output and calls `body` with each whole line; returns `false` at the end of the output.
     mutating func read(_ body: (WorkerLine) -> Void) -> Bool {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = Glibc.read(output, &buffer, buffer.count)
@@ -60,7 +60,7 @@ struct WorkerProcess {
         _ = Glibc.kill(process, SIGKILL)
     }
 
-    /// Waits for the process and returns what it said last, and how it ended.
+    /// Waits for the end of the process, and returns its exit status or signal and its error output.
     func finish() -> String {
         var status: CInt = 0
         while waitpid(process, &status, 0) < 0, errno == EINTR {}
@@ -74,7 +74,8 @@ struct WorkerProcess {
     }
 
     private static func temporaryFile() throws -> CInt {
-        let descriptor = open("/tmp", O_RDWR | O_CLOEXEC | 0o20_200_000, 0o600)  // O_TMPFILE
+        // O_TMPFILE, which Swift does not import: a bit, and O_DIRECTORY, whose value depends on the machine.
+        let descriptor = open("/tmp", O_RDWR | O_CLOEXEC | O_DIRECTORY | 0o20_000_000, 0o600)
         guard descriptor >= 0 else { throw WorkerFailure(call: "open", code: errno) }
         return descriptor
     }
@@ -95,7 +96,7 @@ struct WorkerProcess {
     }
 }
 
-/// The system refused to make a worker.
+/// The error of a system call that was needed to start a worker.
 struct WorkerFailure: Error, CustomStringConvertible {
     let call: String
     let code: CInt

@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `The comparison finds a loop that does not remove sources, with a short scenario`() throws {
+    @Test func `The comparison finds a loop that does not remove sources, and shortens the scenario`() throws {
         let comparison = Comparison(subject: FaultyEngine.self, reruns: 1)
         let first = (0..<500).lazy.compactMap { number -> Difference? in
             let scenario = ScenarioGenerator.scenario(number, seed: 3, mainThread: false)

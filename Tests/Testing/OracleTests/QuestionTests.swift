@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test
-    func `FourResults: a source that stops the loop gives handledSource or stopped, and an unknown mode finished`() {
+    func `FourResults: a run stopped by a source returns handledSource or stopped, and an unknown mode finished`() {
         onThread {
             for (returnsAfterSource, expected) in [(true, CFRunLoopRunResult.handledSource), (false, .stopped)] {
                 let source = makeSource { CFRunLoopStop(CFRunLoopGetCurrent()) }

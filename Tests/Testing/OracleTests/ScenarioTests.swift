@@ -43,7 +43,7 @@ import Testing
             ]))
     }
 
-    @Test func `Timers of scenarios without a sentinel are not moved or removed by other callouts`() {
+    @Test func `In scenarios without sentinels, neither body nor other thread moves or removes timers`() {
         for number in 0..<500 {
             let scenario = ScenarioGenerator.scenario(number, seed: 11, mainThread: true)
             guard !scenario.timers.isEmpty, !scenario.hasSentinels else { continue }
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `A date set as due, slot, far or sentinel is shown as that kind`() {
+    @Test func `The kind of a date is recognised as due, slot, far or sentinel`() {
         let now: Int64 = 5_000_000
         #expect(Dates.seen(Dates.offset(.past(3), now: now), now: now) == .due)
         #expect(Dates.seen(Dates.offset(.now, now: now), now: now) == .due)

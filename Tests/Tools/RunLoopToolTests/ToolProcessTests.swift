@@ -67,7 +67,7 @@ struct ToolProcessTests {
         #expect(loop["description"]?.string?.contains("listen") == true)
     }
 
-    @Test func `top --once ends by itself, with lines and with --json`() throws {
+    @Test func `top --once prints one report, as lines or as JSON, and ends`() throws {
         let lines = try looking("$tool top --once --every 50ms $pid")
         #expect(lines.status == 0)
         #expect(lines.text.contains("turns/s") && lines.text.contains("asleep for"))
@@ -97,7 +97,7 @@ struct ToolProcessTests {
         #expect(help.text.split(separator: "\n").first?.wholeMatch(of: /\d+\.\d+\.\d+/) != nil)
     }
 
-    @Test func `doctor takes a number as a process unless a file has that name`() throws {
+    @Test func `doctor takes a number for the number of a process`() throws {
         let (text, status) = try shell("cd / && $tool doctor 2147483647 2>&1")
         #expect(status == 1)
         #expect(text.contains("there is no process 2147483647"))

@@ -108,7 +108,7 @@ struct TopTests {
         #expect(try Self.screen(model, 40, notice: "stopped for 3 s")[0].contains("stopped for 3 s"))
     }
 
-    @MainActor @Test func `the marked loop is shown in full without control characters`() throws {
+    @MainActor @Test func `the selected loop is shown in full, with control characters escaped`() throws {
         var model = TopModel()
         let hanging = LoopReport.Callout(kind: "timer", label: "slow\u{7}", place: "F.swift:1", since: 3_200_000_000)
         for second in 0..<3 {
@@ -134,7 +134,7 @@ struct TopTests {
         }
     }
 
-    @MainActor @Test func `the first loop is marked when the marked loop ends`() throws {
+    @MainActor @Test func `the first loop is selected when the selected loop ends`() throws {
         var model = TopModel()
         model.take(Self.report(0, Self.loop(1), Self.loop(1, thread: 8, label: "bell")))
         try TestApplication.with { app in
@@ -196,7 +196,7 @@ struct TopTests {
         #expect(TopColumns.linesTitle.hasPrefix("   LOOP                 MODE         turns/s   wakes/s      busy"))
     }
 
-    @Test func `small rates have a decimal`() {
+    @Test func `rates above 0 and below 100 have one decimal`() {
         #expect(
             [0, 0.04, 0.5, 99.94, 99.95, 1e30].map(Format.rate) == [
                 "0", "0.0", "0.5", "99.9", "100", "1000000000",

@@ -58,7 +58,7 @@ struct FileReplacementTests {
         return lstat("\(folder.path)/\(name)", &status) == 0 ? status.st_mode : 0
     }
 
-    @Test func `an existing file is replaced, keeps its permissions, and no other file is left`() throws {
+    @Test func `replacing a file keeps its permissions and leaves no temporary file`() throws {
         try write("old", "file")
         chmod("\(folder.path)/file", 0o600)
         try write("new", "file")

@@ -37,7 +37,7 @@ struct ForkProcessTests {
         }
     }
 
-    @Test func `A parent's recording records no loop of a child, and the child's own recording does`() async {
+    @Test func `Loops of a child are recorded by the child's own recording and not by its parent's`() async {
         await #expect(processExitsWith: .success) {
             let recording = RunLoop.Recording()
             recording.addNewLoops()

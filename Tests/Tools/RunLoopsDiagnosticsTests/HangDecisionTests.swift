@@ -21,7 +21,7 @@ final class HangDetectorTests {
         HangDetector.Look(now: now * millisecond, isBusy: false, since: since * millisecond)
     }
 
-    @Test func `a hang begins when the limit has passed, and the next look is set to that time`() {
+    @Test func `a hang begins when the limit has passed, and the watcher's next look is set to that time`() {
         #expect(detector.look(busy(1000, since: 990)) == .newStretch)
         #expect(detector.nextLook == 1240 * millisecond)
         #expect(detector.look(busy(1239, since: 990)) == .nothing)
@@ -38,7 +38,7 @@ final class HangDetectorTests {
         #expect(!detector.isHanging)
     }
 
-    @Test func `a hang ends at the time that the loop's thread noted, not at the time of the look that finds it`() {
+    @Test func `the end of a hang is the time that the loop's thread recorded, not the time at which it was found`() {
         _ = detector.look(busy(1000, since: 1000))
         _ = detector.look(busy(1250, since: 1000))
         var look = busy(1900, since: 1800)
@@ -55,7 +55,7 @@ final class HangDetectorTests {
         #expect(detector.look(busy(1701, since: 1300)) == .began)
     }
 
-    @Test func `a hang that ended before a late look is reported once`() {
+    @Test func `a hang that began and ended between two looks of the watcher is reported once`() {
         _ = detector.look(busy(1000, since: 1000))
         var look = asleep(1500, since: 1400)
         look.ended = (1000 * millisecond, 1400 * millisecond)
@@ -76,7 +76,7 @@ final class HangDetectorTests {
         #expect(detector.look(asleep(4500, since: 4500)) == .ended(300 * millisecond))
     }
 
-    @Test func `a standstill from before a busy period is deducted only for the time within the period`() {
+    @Test func `if the process was stopped, only the stopped time within a busy period is deducted`() {
         _ = detector.look(asleep(1000, since: 500))
         #expect(detector.look(busy(4000, since: 1100, standstill: 3000)) == .newStretch)
         #expect(detector.standstill == 2900 * millisecond)
@@ -84,7 +84,7 @@ final class HangDetectorTests {
         #expect(detector.look(busy(4250, since: 1100)) == .began)
     }
 
-    @Test func `looks become rare during a long hang`() {
+    @Test func `the watcher looks less often during a long hang`() {
         _ = detector.look(busy(1000, since: 1000))
         var looks = 0
         var now: Int64 = 1250
@@ -96,7 +96,7 @@ final class HangDetectorTests {
         #expect((900...1300).contains(looks), "an hour")
     }
 
-    @Test func `a loop is idle after it slept through several looks`() {
+    @Test func `a loop counts as idle after the watcher has found it asleep several times`() {
         for look in 0..<4 { _ = detector.look(asleep(Int64(1000 + look * 125), since: 900)) }
         #expect(!detector.isIdle)
         _ = detector.look(asleep(1500, since: 900))
@@ -118,7 +118,7 @@ struct HangEvidenceTests {
         ).cause
     }
 
-    @Test func `one callout that uses the processor is computing`() {
+    @Test func `is computing if one callout uses the processor`() {
         #expect(cause(300, processor: 290) == .computing)
         #expect(cause(300, processor: 290, longest: 200, others: true) == .computing)
     }
@@ -129,19 +129,19 @@ struct HangEvidenceTests {
         #expect(cause(300, processor: 5) == .waiting(.other(call: -1)))
     }
 
-    @Test func `many callouts, none of which took half of the time, are congestion`() {
+    @Test func `is congestion if none of many callouts took half of the time`() {
         #expect(cause(300, processor: 290, longest: 20, others: true) == .congestion)
         #expect(cause(300, processor: 290, longest: 20) == .computing, "the loop's own work")
     }
 
-    @Test func `a busy period that would be below the limit with a free processor is starvation`() {
+    @Test func `is starvation if the period would be below the limit with a free processor`() {
         #expect(cause(1000, processor: 50, delay: 900) == .starvation)
         #expect(cause(1000, processor: 50, delay: 900, longest: 10, others: true) == .starvation)
         #expect(cause(1000, processor: 400, delay: 600) == .computing, "it would have been a hang anyway")
         #expect(cause(1000, processor: 10, delay: 100, waits: [.sleep: 3]) == .waiting(.sleep))
     }
 
-    @Test func `a ready thread that does not run is starved before the kernel counts its delay`() {
+    @Test func `is starvation if a ready thread does not run, even before the kernel has counted its delay`() {
         #expect(cause(250, processor: 0, runs: 1, isOver: false) == .starvation)
         #expect(cause(250, processor: 100, runs: 1, isOver: false) == .computing, "not clear enough")
         #expect(cause(250, processor: 0, waits: [.sleep: 1], isOver: false) == .waiting(.sleep))
@@ -223,7 +223,7 @@ struct HangAnnealerTests {
         #expect(same == (true, 1) && stack == (true, 0) && callout == (true, 0))
     }
 
-    @Test func `the oldest keys are dropped`() {
+    @Test func `the hang that ended longest ago is forgotten after 64 different hangs`() {
         var annealer = HangAnnealer()
         annealer.ends(key(1))
         for function in 2...65 { annealer.ends(key(UInt64(function))) }
@@ -253,7 +253,7 @@ struct MajorityStackTests {
         #expect(find([9, 2, 1], [8, 2, 1], [7, 6, 2, 1], [2, 1])! == (0, 2, 4))
     }
 
-    @Test func `functions in more than half of the stacks are preferred`() {
+    @Test func `is the deepest stack that more than half of the samples share`() {
         #expect(find([5, 4, 1], [3, 1], [6, 4, 1], [6, 4, 1], [6, 4, 1])! == (2, 3, 3))
     }
 }

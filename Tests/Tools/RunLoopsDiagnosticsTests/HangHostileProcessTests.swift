@@ -37,7 +37,7 @@ struct HangHostileProcessTests {
         #expect(try end("vfork").contains(#""cause":"one callout waits for"#))
     }
 
-    @Test func `that loads and unloads a library repeatedly continues`() throws {
+    @Test func `that loads and unloads a library repeatedly is not disturbed`() throws {
         let folder = try Folder()
         let library = try folder.library()
         #expect(try end("unload \(library)").contains("loaded and unloaded: true"))
@@ -74,7 +74,7 @@ struct HangHostileProcessTests {
         #expect(try end("naps 2000").contains("early: 0 of "))
     }
 
-    @Test func `with threads that end directly after a hang survives`() {
+    @Test func `whose threads end directly after a hang survives`() {
         let lines = shell("timeout 400 '\(hangPrograms ?? "")' ends 2>&1; echo survived: $?")
         #expect(lines.contains("all ended\n") && lines.hasSuffix("survived: 0\n"), "\(lines)")
     }

@@ -9,7 +9,7 @@ import Testing
 
 @testable import RunLoopsDiagnostics
 
-@Suite("The callouts of a stretch", .ownThread, .timeLimit(.minutes(10)))
+@Suite("The callouts of a busy period", .ownThread, .timeLimit(.minutes(10)))
 struct StretchTallyTests {
     private let label = UInt64(UInt(bitPattern: Self.file.utf8Start))
     private static let file: StaticString = "Module/File.swift"
@@ -41,14 +41,14 @@ struct StretchTallyTests {
         #expect(tally.read().present.longest?.label?.text == "Module/File.swift:0", "it took as much by itself")
     }
 
-    @Test func `time before the stretch is not counted`() {
+    @Test func `time before the busy period is not counted`() {
         let tally = StretchTally(limit: 1000)
         tally.begins(at: 100)
         returns(tally, line: 1, 0, 150)
         #expect(tally.read().present.longest?.time == 50)
     }
 
-    @Test func `a long stretch is kept until the next long one`() {
+    @Test func `a long busy period is kept until the next long one`() {
         let tally = StretchTally(limit: 1000)
         tally.begins(at: 0)
         returns(tally, line: 1, 0, 2000)
@@ -61,7 +61,7 @@ struct StretchTallyTests {
         #expect(present.callouts == 1)
     }
 
-    @Test func `a thousand labels take no more room than eight, and the label with the most time is kept`() {
+    @Test func `at most eight of a thousand labels are kept, the label with the most time first`() {
         let tally = StretchTally(limit: .max)
         tally.begins(at: 0)
         var time: Int64 = 0

@@ -14,7 +14,7 @@ import Testing
     .timeLimit(.minutes(10)),
     .disabled(if: Sanitizer.isAny, "a sanitizer makes newer system calls of its own"), .needsSystemCallFilter)
 struct InspectorFilterProcessTests {
-    @Test func `The inspector answers where newer system calls end the process`() async {
+    @Test func `The inspector answers in a sandbox that kills the process for newer system calls`() async {
         await #expect(processExitsWith: .success) {
             #expect(holding_trap_newer_calls(true))
             // The commands that would remove it make newer calls.

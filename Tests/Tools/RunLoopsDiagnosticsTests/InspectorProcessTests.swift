@@ -63,7 +63,7 @@ struct InspectorProcessTests {
         ).text
     }
 
-    @Test func `an unserved timer in Foundation's main loop is found without linking Foundation`() throws {
+    @Test func `a timer in Foundation's main loop that is never run is found without linking Foundation`() throws {
         let said = try shell("$program foundation").text
         #expect(said == "[]\n[\"foundationLoopNotRun\"]\n[]\n")
     }
@@ -77,7 +77,7 @@ struct InspectorProcessTests {
         #expect(said.contains("status 0"))
     }
 
-    @Test func `doctor inspects a process, which continues`() throws {
+    @Test func `a process continues after doctor has inspected it`() throws {
         let said = try during("idle", "$tool doctor --json --for 300ms $pid; kill -0 $pid && echo it goes on")
         #expect(said.contains("\"findings\""))
         #expect(said.contains("it goes on"))
@@ -98,7 +98,7 @@ struct InspectorProcessTests {
         #expect(said.contains("status 0"))
     }
 
-    @Test func `trace records a process, which continues`() throws {
+    @Test func `a process continues after trace has recorded it`() throws {
         let said = try during(
             "idle", "$tool trace --for 100ms -o live.json $pid; echo status $?; kill -0 $pid && echo alive")
         #expect(said.contains("Page: live.html   Perfetto: live.json"))

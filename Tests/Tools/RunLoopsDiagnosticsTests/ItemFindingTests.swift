@@ -41,7 +41,7 @@ struct ItemFindingTests {
         #expect(found.first?.text.contains("those that are run: kCFRunLoopDefaultMode") == true)
     }
 
-    @Test func `items in a mode that is run, in several modes, just added, and observers are not found`() throws {
+    @Test func `observers, new items, and items in several modes or in a mode that is run are not found`() throws {
         let found = try findings { manual in
             let (timer, source) = (slowTimer("refresh"), RunLoop.Source { _ in })
             manual.loop.add(timer, in: .modalPanel)
@@ -178,7 +178,7 @@ struct ItemFindingTests {
 
     // MARK: The book
 
-    @Test func `a loop that changes often keeps a limited number of pages, the latest included`() {
+    @Test func `a trace holds a limited number of states of a loop's items, the latest included`() {
         let pages = ManualRunLoop.with { manual in
             let recording = RunLoop.Recording()
             recording.add(manual.loop)
@@ -192,7 +192,7 @@ struct ItemFindingTests {
         #expect(pages.last?.items.count == 200)
     }
 
-    @Test func `the items of an ended thread are those at the end of its last run`() throws {
+    @Test func `the trace of an ended thread has the items that its loop had at the end of the last run`() throws {
         let recording = RunLoop.Recording()
         TestThread {
             let loop = RunLoop.current

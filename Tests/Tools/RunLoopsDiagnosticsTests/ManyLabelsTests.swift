@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `Unused texts are released and texts in use are kept`() throws {
+    @Test func `The texts of unused labels are released, and the texts of labels in use are kept`() throws {
         let keeper = LabelKeeper()
         let holder = Holder()
         keeper.add(holder)
@@ -50,7 +50,7 @@ import Testing
         #expect(keeper.count <= 6144)
     }
 
-    @Test func `A timer still has its name in statistics and traces after a month of virtual time`() throws {
+    @Test func `A timer keeps its label in statistics and traces while thousands of labels come into use`() throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
             let stream = try #require(LoopStream.of(loop))

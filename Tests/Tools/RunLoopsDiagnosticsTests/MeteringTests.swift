@@ -150,7 +150,7 @@ struct MeteringTests {
 
 @Suite("A watch on callouts and runs", .ownThread, .timeLimit(.minutes(10)))
 struct LoopWatchTests {
-    @Test func `reports a slow callout with its label, place and duration, and no fast one`() throws {
+    @Test func `reports slow callouts with label, place and duration, and no kind without a limit`() throws {
         let told = Locked<[RunLoop.Watch.SlowCallout]>([])
         let watch = RunLoop.Watch(limits: [.timer: .milliseconds(2)], watchesRuns: false) { event in
             if case .slowCallout(let callout) = event { told.withLock { $0.append(callout) } }

@@ -164,7 +164,7 @@ struct TraceFormatTests {
 
 @Suite("The page of a trace", .ownThread)
 struct TracePageTests {
-    @Test func `refers to no other file and contains its data unbroken`() throws {
+    @Test func `refers to no other file, and its JSON can be read`() throws {
         let page = recordedTrace().page()
         #expect(!page.contains("http://") && !page.contains("https://"))
         // The labels of a program must not end the element they stand in.

@@ -109,7 +109,7 @@ struct TraceProcessTests {
         #expect(findings(in: folder) == [])
     }
 
-    @Test func `runloop doctor ends a program after --for and leaves no file`() {
+    @Test func `runloop doctor ends a program after the time of --for and leaves no file`() {
         let folder = Folder()
         // A pipe that this shell holds open itself: of what the program reads there is no end.
         let status = shell(
@@ -182,7 +182,7 @@ struct TraceProcessTests {
         ? [("\(SIGTERM)", SIGTERM)] : signals.map { ("\($0)", $0) } + mistakes
 
     @Test(arguments: ends)
-    func `a program that a signal ends leaves its trace and ends by that signal`(how: String, signal: CInt) throws {
+    func `a program that a signal ends writes its trace and ends by that signal`(how: String, signal: CInt) throws {
         let folder = Folder()
         let status = shell(
             "ulimit -c 0; RUNLOOP_TRACE=$folder/trace.json $program end \(how) 2>&-; exit $?", in: folder)

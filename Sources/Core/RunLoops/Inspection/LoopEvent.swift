@@ -7,25 +7,26 @@ internal import CLinuxKernel
 package enum LoopEvent: Sendable {
     /// A run begins in the mode.
     case runBegins(RunLoop.Mode)
-    /// A run passes a point, with or without an observer of it.
+    /// A run reaches an activity, whether or not an observer asks for it.
     case passes(RunLoop.Activities)
     /// A callout begins; with the item's label, or the place where a block was added.
     case calls(Callee, ItemLabel)
     /// The time on the monotonic clock at which the callout that has just begun became ready: a timer was due, a source
     /// signalled, a block posted or a descriptor found ready.
     ///
-    /// Reported before the user's closure, if the time is known. With the thread that asked for it, 0 if there is none or it is
-    /// not known; and a timer's tolerance and interval in nanoseconds, 0 for a timer that fires once.
+    /// Reported before the user's closure, if the time is known. `thread` is the thread that asked for the callout; 0
+    /// if there is none or it is not known. `tolerance` and `interval` are those of a timer, in nanoseconds; the
+    /// interval is 0 for a timer that fires once.
     case wanted((since: Int64, thread: Int32, tolerance: Int64, interval: Int64))
     /// The innermost callout has returned.
     case returns
     /// The thread goes to sleep; all earlier events have been reported.
     case sleeps
-    /// The thread is awake again, which fell asleep at an instant of the monotonic clock; reported before the observers are
-    /// called.
+    /// The thread is awake again, after a sleep since an instant of the monotonic clock; reported before the observers
+    /// are called.
     ///
-    /// After a wake-up with the time of its call and the thread that called it, 0 if the cause is another or the thread is
-    /// not known.
+    /// `calledAt` and `thread` are the time and the thread of the call that woke the loop; 0 for another cause, or if
+    /// the thread is not known.
     case wakes((cause: WakeCause, asleepSince: Int64, calledAt: Int64, thread: Int32))
     /// The innermost run ends.
     case runEnds(RunLoop.RunResult)

@@ -7,7 +7,7 @@ package struct LoopItem: Sendable, Equatable {
     package var kind: LoopEvent.Callee
     /// The item's label, or the line that made it.
     package var label: String
-    /// In the order in which the modes were made.
+    /// The modes that the item is in, in the order in which they were made.
     package var modes: [RunLoop.Mode] = []
     /// Whether it was added to the common modes.
     package var isCommon = false
@@ -19,10 +19,11 @@ extension RunLoop {
     /// Loops with more timers than this are not inspected: the lock would be held for too long.
     private static var maxTimers: Int { 4096 }
 
-    /// The items of each mode now; `nil` after the thread's end, and for a loop that has too many.
+    /// Returns the items in modes, and the unserved items; `nil` after the thread's end, and for a loop with more than
+    /// 4,096 timers.
     ///
-    /// Unserved are signalled sources, and blocks posted without a wake-up, whose loop sleeps in one of their modes with no
-    /// wake-up on its way. Any thread.
+    /// Unserved items are signalled sources, and blocks posted without a wake-up, if the loop sleeps in one of their
+    /// modes and no wake-up is on its way. Any thread.
     /// - Complexity: O(n) in the items.
     package func itemsInModes() -> (items: [LoopItem], unserved: [LoopItem])? {
         guard let found = withLock({ findItems() }) else { return nil }
@@ -37,7 +38,7 @@ extension RunLoop {
         return (items, unserved + blocks)
     }
 
-    /// The amount of work that the loop has not begun: blocks posted by other threads, and signalled sources.
+    /// The number of blocks posted by other threads and of signalled sources that the loop has not served yet.
     ///
     /// Any thread.
     /// - Complexity: O(n) in the sources.
@@ -63,7 +64,7 @@ extension RunLoop {
         private var indices: [ObjectIdentifier: Int] = [:]
         /// The sources of the mode that the thread sleeps in, with no wake-up on its way.
         var asleep: [Source] = []
-        /// The blocks that the same sleep keeps waiting.
+        /// The blocks that wait for the end of the same sleep.
         var quiet: [QuietBlock] = []
 
         mutating func add(_ item: Item, _ mode: Mode, isCommon: Bool) {
@@ -106,7 +107,7 @@ extension RunLoop {
 
 /// A block that was posted with `wake: false` while a recorder was at work, and has not run.
 struct QuietBlock {
-    /// More of them are not noted.
+    /// The maximum number of blocks that are recorded; later blocks are left out.
     static let maxCount = 64
 
     let number: UInt64

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension RunLoop {
-    /// The modes of the runs in progress, the innermost last, and the next timers in that mode, soonest first; `nil` when the
-    /// loop's lock is not free for `patience` nanoseconds.
+    /// Returns the modes of the runs in progress, the innermost last, and the next timers in the innermost mode,
+    /// soonest first; `nil` if the loop's lock cannot be taken within `patience` nanoseconds.
     ///
-    /// A timer is due so many nanoseconds from now, a negative number if it is overdue; its interval is 0 if it fires once.
+    /// A timer's date is in nanoseconds from now, negative if the timer is overdue; its interval is 0 if it fires once.
     /// The lock is never held during a callout, so that a hanging loop can be inspected. Thread safety: any thread.
     /// - Complexity: O(n) in the timers, when some are asked for.
     package func snapshot(timers maxCount: Int = 0, patience: Int64) -> (

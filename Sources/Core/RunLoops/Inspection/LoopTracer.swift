@@ -6,7 +6,8 @@ package protocol LoopTracer: AnyObject {
     func trace(_ event: LoopEvent)
 }
 
-/// Holds the tracer of a loop: a constant of an object that is not reference-counted needs no counting either.
+/// Holds the tracer of a loop in a constant: the reference to the box is not counted, so that reading the tracer counts
+/// no reference either.
 final class TracerBox {
     let tracer: any LoopTracer
     init(_ tracer: any LoopTracer) { self.tracer = tracer }
@@ -20,7 +21,7 @@ package enum NewLoops {
 
     /// Calls `listener` with each new loop, on the thread that makes the loop and before any other thread knows it.
     ///
-    /// Until `owner` is removed.
+    /// The calls end when ``remove(_:)`` is called with `owner`.
     package static func add(_ owner: AnyObject, _ listener: @escaping @Sendable (RunLoop) -> Void) {
         listeners.own.withLock { $0.append((ObjectIdentifier(owner), listener)) }
     }

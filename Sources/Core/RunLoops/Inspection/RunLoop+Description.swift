@@ -2,23 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension RunLoop: CustomStringConvertible, CustomDebugStringConvertible {
-    /// The loop in one line: its thread, its mode, and whether it sleeps.
+    /// Describes the loop in one line: its thread, its mode, and whether it sleeps.
     public var description: String {
         let mode = currentMode.map { "in \($0)" } ?? "not running"
         return "<RunLoop of \(threadName)>{\(mode)\(isWaiting ? ", waiting" : "")}"
     }
 
-    /// The same line, so that a value that holds a loop is printed in one line too; ``dump()`` lists everything.
+    /// The same text as ``description``, so that a value that contains a loop is printed on one line; ``dump()`` lists
+    /// everything.
     public var debugDescription: String { description }
 
-    /// Everything the loop holds, laid out as Apple's loop prints itself: the current mode, the common modes and
+    /// Describes the loop with all its items, in the layout of Apple's loop: the current mode, the common modes and
     /// items, then each mode with its sources, observers and timers.
     ///
-    /// Corresponds to `CFCopyDescription`. Thread safety: any thread; a picture of one instant.
+    /// Corresponds to `CFCopyDescription`. Thread safety: any thread; the text describes a single instant.
     /// - Complexity: O(n log n) in the items.
     public func dump() -> String { describeWithItems().text }
 
-    /// The same, with the items that the text describes.
+    /// Returns the text of ``dump()``, and the items that it describes.
     ///
     /// A caller on another thread must not release an item last: the closure would be released on the wrong thread.
     package func describeWithItems() -> (text: String, items: [AnyObject]) {

@@ -9,7 +9,7 @@ extension RunLoop {
         /// The bits.
         public let rawValue: UInt
 
-        /// A set of the given bits.
+        /// Makes a set of the given bits.
         public init(rawValue: UInt) { self.rawValue = rawValue }
 
         /// A run begins; reported once, before its first turn.
@@ -29,7 +29,7 @@ extension RunLoop {
         /// All activities, also those that later versions may add.
         public static var all: Activities { Activities(rawValue: 0x0FFF_FFFF) }
 
-        /// The names of the known bits, in the order of a turn.
+        /// The names of the activities in the set, in the order of a turn; unknown bits are left out.
         public var description: String {
             if self == .all { return "[all]" }
             let names: [(Activities, String)] = [

@@ -3,15 +3,15 @@
 
 internal import Synchronization
 
-/// How many loops call a source's closure at this moment, whether the source is signalled and with which number, and
-/// whether it has become invalid.
+/// The number of loops that call a source's closure at this moment, the number of the source's signal, and whether the
+/// source is invalid.
 ///
 /// One word, so that a call needs no lock and counts no reference. While a loop calls the closure, the closure belongs
-/// to that loop. The last loop to leave an invalid source releases the closure, and this word tells that it is the
-/// last.
+/// to that loop. The last loop that ends a call of an invalid source releases the closure; the word shows which loop is
+/// the last.
 struct CallWord: ~Copyable {
     private enum Bits {
-        /// Never together with `invalid`.
+        /// The bit of a signalled source; never set together with `invalid`.
         static let signalled: UInt64 = 1
         static let invalid: UInt64 = 2
         static let call: UInt64 = 4
@@ -34,7 +34,8 @@ struct CallWord: ~Copyable {
 
     /// Sets the signal; returns false if it is set already, or the source is invalid.
     ///
-    /// - Parameter makeNumber: Called only in the other cases.
+    /// - Parameter makeNumber: Returns the number of the signal; not called if the signal is set already or the source
+    ///   is invalid.
     @inline(__always)
     func signal(_ makeNumber: () -> UInt64) -> Bool {
         var old = word.load(ordering: .relaxed)

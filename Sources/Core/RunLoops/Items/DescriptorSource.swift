@@ -8,15 +8,15 @@ extension RunLoop {
     /// Calls a closure on the loop's thread while a file descriptor is ready: to read, to write, with urgent data, hung
     /// up or in error.
     ///
-    /// The descriptor wakes the loop by itself. The source is level-triggered: the closure is called once a turn as
-    /// long as an event that the source asks for holds. Ready descriptors are served one a turn, in the order in which
-    /// they became ready, so that no other item has to wait for more than one of them. A source that does not repeat is
+    /// A ready descriptor wakes the loop. The source is level-triggered: the closure is called once per turn while an
+    /// event that the source asks for holds. A turn serves one ready descriptor, in the order in which the descriptors
+    /// became ready, so that other items never wait for more than one descriptor. A source that does not repeat is
     /// called once, and again when ``events`` is set anew.
     ///
-    /// The caller keeps the descriptor, unless the source is made to close it: invalidate the source before you close
-    /// the descriptor. If a descriptor is closed before its source is invalidated, the source is no longer called, even
-    /// if another file gets the number at once. Make the descriptor non-blocking: other code may have taken what was
-    /// ready when the closure runs.
+    /// The caller owns the descriptor, unless the source is made with `closes: true`. Invalidate the source before you
+    /// close the descriptor. If a descriptor is closed before its source is invalidated, the source is no longer
+    /// called, even if another file gets the number at once. Make the descriptor non-blocking: when the closure runs,
+    /// other code may already have read the data.
     ///
     /// Corresponds to a `CFRunLoopSource` of version 1, and to `CFFileDescriptor`, whose callbacks are like a source
     /// that does not repeat. Any descriptor can be used, including descriptors that `epoll(7)` refuses because they are
@@ -29,7 +29,7 @@ extension RunLoop {
 
         /// The file descriptor.
         public let descriptor: CInt
-        /// Whether the closure is called again without ``events`` being set anew.
+        /// Whether the closure is called repeatedly; otherwise it is called once each time ``events`` is set.
         public let repeats: Bool
         private let closes: Bool
 
@@ -40,24 +40,24 @@ extension RunLoop {
         /// The locks of the loops that have the source in a mode; usually there is one such loop.
         @exclusivity(unchecked) private var firstLoop: LoopLock.Pointer?
         @exclusivity(unchecked) private var otherLoops: [LoopLock.Pointer] = []
-        /// ``CallWord`` describes which thread releases the closure.
+        /// The closure; ``CallWord`` describes which thread releases it.
         @exclusivity(unchecked) private var handler: Handler?
 
-        /// A closure that is not copied, so that it is not counted on the way of a call.
+        /// A closure that is not copied, so that a call counts no reference to it.
         private struct Handler: ~Copyable {
             let call: (DescriptorSource, Events) -> Void
         }
 
         // MARK: Making
 
-        /// A descriptor source whose closure runs on the thread that makes it, and may use that thread's state.
+        /// Makes a descriptor source whose closure runs on the calling thread, and may use that thread's state.
         ///
         /// - Parameters:
         ///   - descriptor: The file descriptor.
-        ///   - events: The events that the closure is called for; see ``events``.
+        ///   - events: The events for which the closure is called; see ``events``.
         ///   - repeats: Whether the closure is called for as long as the descriptor is ready, or once.
-        ///   - closes: Whether the source closes the descriptor when it is invalidated or released: after the kernel
-        ///     has stopped watching, and never while the closure runs.
+        ///   - closes: Whether the source closes the descriptor when the source is invalidated or released. The
+        ///     descriptor is closed after the kernel has stopped watching it, and never while the closure runs.
         ///   - label: The name in descriptions and tools; where the source was made, if `nil`.
         ///   - fileID: Where the source was made.
         ///   - line: Where the source was made.
@@ -77,7 +77,8 @@ extension RunLoop {
                 handler)
         }
 
-        /// A descriptor source whose closure may run on any thread: it can be added to any loop, and to several.
+        /// Makes a descriptor source whose closure may run on any thread: it can be added to any loop, and to several
+        /// loops.
         ///
         /// The parameters are those of ``init(_:for:repeats:closes:label:fileID:line:handler:)``.
         public static func sendable(
@@ -90,7 +91,8 @@ extension RunLoop {
                 allowedThread: AllowedThread.anyThread, handler)
         }
 
-        /// A descriptor source whose closure runs on the main actor: it can be added to the main loop, from any thread.
+        /// Makes a descriptor source whose closure runs on the main actor: it can be added to the main loop, from any
+        /// thread.
         ///
         /// The parameters are those of ``init(_:for:repeats:closes:label:fileID:line:handler:)``.
         public static func mainActor(
@@ -130,11 +132,11 @@ extension RunLoop {
 
         // MARK: Interest
 
-        /// The events that the closure is called for.
+        /// The events for which the closure is called.
         ///
-        /// Hang-up and error are reported as well while the set is not empty; for these alone, ask for `[.hangUp]`.
-        /// With an empty set nothing is reported, and the kernel does not watch the descriptor for this source; the
-        /// source still keeps its modes from being empty. A source that does not repeat has an empty set when its
+        /// Hang-up and error are reported as well while the set is not empty; to receive only these, set `[.hangUp]`.
+        /// With an empty set, nothing is reported and the kernel does not watch the descriptor for this source, but a
+        /// mode that contains the source is still not empty. A source that does not repeat has an empty set when its
         /// closure is called. Setting the property arms the source again, also from inside the closure.
         ///
         /// A change takes effect before the next callout. If the system refuses it, because the descriptor is no longer
@@ -150,7 +152,8 @@ extension RunLoop {
             }
         }
 
-        /// Sets ``events``; throws the system's error, and then leaves an empty set without calling the closure.
+        /// Sets ``events``; if the system refuses the change, throws the error and empties the set without calling the
+        /// closure.
         package func change(to events: Events) throws(SystemCallError) {
             let (old, loops) = lock.withLock {
                 (interest.exchange(events.rawValue, ordering: .relaxed), self.loops)
@@ -179,7 +182,7 @@ extension RunLoop {
             inEach(loops.prefix(1)) { $0.deliverRefusal(to: self) }
         }
 
-        /// The ready events that the closure is to be called for.
+        /// Returns the ready events for which the closure has to be called.
         ///
         /// A source that does not repeat has an empty set after that. A loop's thread.
         @inline(__always)
@@ -190,7 +193,8 @@ extension RunLoop {
             return repeats || taken.isEmpty ? taken : takeOnce(taken, wanted)
         }
 
-        /// Does nothing if another loop, or a change of the set, came before.
+        /// Empties the set of a source that does not repeat, and returns `taken`; returns no events if another loop has
+        /// emptied the set, or it was changed, before.
         @inline(never)
         private func takeOnce(_ taken: Events, _ wanted: Events) -> Events {
             let isFirst = interest.compareExchange(
@@ -242,7 +246,7 @@ extension RunLoop {
 
         // MARK: In a loop
 
-        /// Notes a loop that the source is added to; returns false if the source has become invalid.
+        /// Records a loop that the source is added to; returns false if the source has become invalid.
         ///
         /// Called before the source is in a mode: a change of ``events`` meanwhile then reaches that loop.
         func enter(_ state: RunLoop.State) -> Bool {
@@ -258,7 +262,7 @@ extension RunLoop {
             return true
         }
 
-        /// No mode of the loop has the source any more.
+        /// Called when no mode of the loop contains the source any longer.
         func leave(_ state: RunLoop.State) {
             lock.withLock {
                 otherLoops.removeAll { $0 == state.lockPointer }

@@ -24,7 +24,7 @@ extension RunLoop {
 
         /// Whether the item can still fire.
         ///
-        /// Never becomes `true` again.
+        /// Once `false`, the value never becomes `true` again.
         @inline(__always)
         public final var isValid: Bool {
             // acquiring: a thread that finds the item invalid also sees all earlier changes of it.
@@ -33,17 +33,18 @@ extension RunLoop {
 
         /// Removes the item from every loop and mode permanently, and releases its closure.
         ///
-        /// Legal everywhere, also inside the item's own callout, which ends normally. A second call does nothing.
-        /// Corresponds to `CFRunLoopTimerInvalidate` and the same calls of the other kinds.
-        /// Thread safety: any thread; a callout under way on the loop's thread is not waited for.
+        /// The call is allowed everywhere, also inside the item's own callout, which ends normally. A second call does
+        /// nothing. Corresponds to `CFRunLoopTimerInvalidate` and the same calls of the other kinds. Thread safety: any
+        /// thread; the call does not wait for a callout under way on the loop's thread.
         public func invalidate() { fatalError("every kind of item says how it leaves its loops") }
 
-        /// Kind, label and state in one line.
+        /// Describes the item's kind, label and state in one line.
         public var description: String { "<RunLoop.Item \(label)>" }
 
         /// Makes the item invalid.
         ///
-        /// With the lock held that guards its places: a thread that adds the item looks with the same lock held.
+        /// Called with the lock held that guards the item's modes: a thread that adds the item checks its validity with
+        /// the same lock held.
         @inline(__always)
         final func markInvalid() { valid.store(false, ordering: .releasing) }
 

@@ -19,7 +19,7 @@ struct CodeLocation: @unchecked Sendable {
         self.init(file: fileID.utf8Start, line: UInt32(truncatingIfNeeded: line))
     }
 
-    /// As `Module/File.swift:12`.
+    /// The location as text, such as `Module/File.swift:12`.
     var text: String { "\(String(cString: file)):\(line)" }
 }
 
@@ -28,7 +28,7 @@ struct CodeLocation: @unchecked Sendable {
 /// Thirteen bytes.
 // Unchecked: as the location.
 package enum ItemLabel: @unchecked Sendable {
-    /// A literal with the name of the file, and the line.
+    /// The name of the file, as a literal of the program, and the line.
     case location(file: UnsafePointer<UInt8>, line: UInt32)
     case text(Text)
 
@@ -55,7 +55,7 @@ package enum ItemLabel: @unchecked Sendable {
         }
     }
 
-    /// The text given by the caller, or the location where it was given.
+    /// Makes a label of the caller's text, or of the caller's location if the text is `nil`.
     @inline(__always)
     package init(_ text: String?, _ fileID: StaticString, _ line: UInt) {
         let location = CodeLocation(fileID, line)
@@ -65,7 +65,7 @@ package enum ItemLabel: @unchecked Sendable {
     @inline(__always)
     init(_ location: CodeLocation) { self = .location(file: location.file, line: location.line) }
 
-    /// A name that the library gives.
+    /// Makes a label that the library itself gives.
     package init(_ text: String) { self = .text(Text(text)) }
 
     /// The text, or `Module/File.swift:12`.
@@ -76,7 +76,7 @@ package enum ItemLabel: @unchecked Sendable {
         }
     }
 
-    /// Where it was made; `nil` for a label of the library itself.
+    /// The location where the label was given; `nil` for a label of the library itself.
     package var location: String? {
         switch self {
         case .location(let file, let line): CodeLocation(file: file, line: line).text

@@ -36,7 +36,7 @@ struct LoopLock: ~Copyable {
 
     private static let unused = Guarded<[Pointer]>([])
 
-    /// A lock for a new loop.
+    /// Returns an unused lock for a new loop.
     static func lend() -> Pointer {
         if let pointer = unused.withLock({ $0.popLast() }) { return pointer }
         let pointer = Pointer.allocate(capacity: 1)
@@ -59,13 +59,13 @@ struct LoopLock: ~Copyable {
 ///
 /// An item that belongs to no loop has a small lock of its own, in the same word.
 struct ItemOwner: ~Copyable {
-    /// Whose lock was taken: a loop's, or, with `nil`, the item's own.
+    /// The lock that was taken: the lock of a loop, or the item's own lock if `nil`.
     typealias Holder = LoopLock.Pointer?
 
     private enum State {
         static let free: UInt = 0
         static let held: UInt = 1
-        /// Held, while a thread sleeps on it.
+        /// The lock is held, and a thread sleeps until it is released.
         static let contended: UInt = 2
     }
 

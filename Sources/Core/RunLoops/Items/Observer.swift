@@ -6,9 +6,9 @@ internal import Synchronization
 extension RunLoop {
     /// Calls a closure when a run passes certain points.
     ///
-    /// Observers of a mode are called in ascending order; observers of equal order are called as they were added. An
-    /// observer is not called again inside its own callout. An observer that does not repeat is invalid after its first
-    /// call. Observers do not keep a mode alive.
+    /// Observers of a mode are called by ascending order; observers of equal order are called in the order in which
+    /// they were added. An observer is not called again inside its own callout. An observer that does not repeat is
+    /// invalid after its first call. A mode that contains only observers counts as empty.
     ///
     /// Corresponds to `CFRunLoopObserver`.
     ///
@@ -30,7 +30,7 @@ extension RunLoop {
         // Guarded by nothing: the observer may be in another loop before its callout has returned.
         private let isFiring = Atomic<Bool>(false)
 
-        /// An observer whose closure runs on the thread that makes it, and may use that thread's state.
+        /// Makes an observer whose closure runs on the calling thread, and may use that thread's state.
         ///
         /// - Parameters:
         ///   - activities: The points of a run at which the observer is called.
@@ -53,7 +53,7 @@ extension RunLoop {
                 handler)
         }
 
-        /// An observer whose closure may run on any thread: it can be added to any loop.
+        /// Makes an observer whose closure may run on any thread: it can be added to any loop.
         ///
         /// The parameters are the same as for ``init(_:order:repeats:label:fileID:line:handler:)``.
         public static func sendable(
@@ -66,7 +66,7 @@ extension RunLoop {
                 handler)
         }
 
-        /// An observer whose closure runs on the main actor: it can be added to the main loop, from any thread.
+        /// Makes an observer whose closure runs on the main actor: it can be added to the main loop, from any thread.
         ///
         /// The parameters are the same as for ``init(_:order:repeats:label:fileID:line:handler:)``.
         public static func mainActor(

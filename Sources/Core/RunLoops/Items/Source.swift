@@ -9,8 +9,8 @@ extension RunLoop {
     ///
     /// You can add a source to any number of modes, of any number of loops. ``signal()`` only marks the source, from
     /// any thread. A loop that runs in one of the source's modes performs it in its next turn; ``RunLoop/wakeUp()``
-    /// makes the loop turn now. Signals before the perform collapse into one. Several signalled sources are performed
-    /// in ascending order; sources of equal order are performed as they were signalled.
+    /// makes the loop turn now. Several signals before a source is performed count as one. Signalled sources are
+    /// performed by ascending order; sources of equal order are performed in the order of their signals.
     ///
     /// Corresponds to a `CFRunLoopSource` of version 0.
     ///
@@ -33,13 +33,13 @@ extension RunLoop {
         private let lock = Lock()
         // Guarded by the lock.
         @exclusivity(unchecked) private var memberships: [Membership] = []
-        /// The first place that the source has had, kept until the source dies.
+        /// The first place that the source has had, kept until the source is released.
         @exclusivity(unchecked) private var firstPlace: SignalQueue<Source>.Place?
-        /// All other places, in a mode or not, as long as their loops live.
+        /// All other places, in a mode or not, until their loops end.
         @exclusivity(unchecked) private var otherPlaces: [SignalQueue<Source>.Place] = []
-        /// The first place, as long as the source has had no other: then it can be signalled without the lock.
+        /// The first place, if the source has had no other place: such a source can be signalled without the lock.
         private let solePlace = Atomic<UnsafeRawPointer?>(nil)
-        /// Released as ``CallWord`` describes.
+        /// The closures, which are released as ``CallWord`` describes.
         @exclusivity(unchecked) private var performer: Performer?
         private let schedule: ModeCallback?
         private let cancel: ModeCallback?
@@ -51,7 +51,7 @@ extension RunLoop {
 
         // MARK: Making
 
-        /// A source whose closures run on the thread that makes it, and may use that thread's state.
+        /// Makes a source whose closures run on the calling thread, and may use that thread's state.
         ///
         /// - Parameters:
         ///   - order: Lower orders are performed first.
@@ -75,11 +75,11 @@ extension RunLoop {
                 schedule: schedule, cancel: cancel, perform)
         }
 
-        /// A source whose closures may run on any thread: it can be added to any number of loops.
+        /// Makes a source whose closures may run on any thread: it can be added to any number of loops.
         ///
-        /// If a `Sendable` class keeps its own source in a `let`, the closure cannot capture the object in the
-        /// initializer, because Swift requires all constants to be set before. Let the closure capture a part of the
-        /// object that is made first.
+        /// A `Sendable` class that stores its own source in a `let` cannot capture `self` in the closure, because Swift
+        /// requires all constants to be set before `self` is used. Make a part of the object first, and let the closure
+        /// capture that part.
         ///
         /// The parameters are the same as for ``init(order:label:schedule:cancel:fileID:line:perform:)``.
         public static func sendable(
@@ -92,7 +92,7 @@ extension RunLoop {
                 schedule: schedule, cancel: cancel, perform)
         }
 
-        /// A source whose closure runs on the main actor: it can be added to the main loop, from any thread.
+        /// Makes a source whose closure runs on the main actor: it can be added to the main loop, from any thread.
         ///
         /// The other parameters are the same as for ``init(order:label:schedule:cancel:fileID:line:perform:)``.
         public static func mainActor(
@@ -120,7 +120,7 @@ extension RunLoop {
 
         // MARK: Signals
 
-        /// Marks the source, so that a loop performs it in its next turn.
+        /// Marks the source as signalled, so that a loop performs it in its next turn.
         ///
         /// Does not wake the loop.
         ///
@@ -154,7 +154,7 @@ extension RunLoop {
         /// are performed as they were signalled, whatever queue they are in.
         var signalNumber: UInt64 { calls.signalNumber }
 
-        /// For recorders: when the signal was given, and by which thread, before a loop can find it.
+        /// Records for recorders when and by which thread the signal was given, before a loop can find it.
         @inline(never)
         private func recordSignal(_ number: UInt64) {
             let loop = lock.withLock { memberships.first?.loop }
@@ -202,7 +202,7 @@ extension RunLoop {
 
         // MARK: In a loop
 
-        /// Notes a mode that the source is in from now on; returns false if the source has become invalid.
+        /// Records a mode to which the source is added; returns false if the source has become invalid.
         func enter(_ mode: Mode, of loop: RunLoop, _ signals: SignalQueue<Source>) -> Bool {
             lock.lock()
             defer { lock.unlock() }
@@ -234,6 +234,8 @@ extension RunLoop {
             return place
         }
 
+        /// Records that the source was removed from a mode.
+        ///
         /// A place that is queued stays queued, and is skipped when it is taken.
         func leave(_ mode: Mode, of state: RunLoop.State) {
             lock.withLock {
@@ -246,12 +248,12 @@ extension RunLoop {
             }
         }
 
-        /// The source has been put into these modes; without the lock.
+        /// Called without the lock, after the source was added to these modes.
         func hasEntered(_ modes: [Mode], of loop: RunLoop) {
             if let schedule { for mode in modes { schedule(loop, mode) } }
         }
 
-        /// The source has been taken out of these modes; without the lock.
+        /// Called without the lock, after the source was removed from these modes.
         func hasLeft(_ modes: [Mode], of loop: RunLoop) {
             loop.sweepSignals()
             if let cancel { for mode in modes { cancel(loop, mode) } }

@@ -7,7 +7,7 @@ extension RunLoop {
         /// The bits.
         public let rawValue: UInt8
 
-        /// A set of the given bits.
+        /// Makes a set of the given bits.
         public init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// There is something to read, a connection to accept, or the end of the stream.

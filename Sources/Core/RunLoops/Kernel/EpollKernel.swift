@@ -40,7 +40,8 @@ final class EpollGuest: GuestDescriptor {
     private let wake: CInt
     private let waker: EpollWaker
     private let calls: any KernelCalls
-    /// One for each clock, in the order of the clocks, level-triggered: setting a timer again empties it.
+    /// The timer descriptors, one for each clock in the order of the clocks, level-triggered: setting a timer again
+    /// empties it.
     @exclusivity(unchecked) private var timers: [(base: RunLoop.TimeBase, descriptor: CInt, deadline: Int64)] = []
     /// The mode's epoll, and which of the epolls that have had its number it is.
     @exclusivity(unchecked) private var linked = EpollReadiness.Identity.none

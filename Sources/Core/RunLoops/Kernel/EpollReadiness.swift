@@ -9,12 +9,12 @@ internal import Synchronization
 ///
 /// Without descriptors it is only a futex to sleep on.
 final class EpollReadiness: Readiness {
-    /// Events fetched by one call.
+    /// The maximum number of events that one call fetches.
     ///
     /// More events are fetched by the next call; none is lost.
     private static let batch = 64
 
-    /// This package's own tokens, above all tokens of a mode.
+    /// The tokens of this package's own descriptors; they are greater than all tokens of sources.
     private enum OwnToken {
         static let wake = UInt64.max
         static let timer = UInt64.max - 1
@@ -27,7 +27,7 @@ final class EpollReadiness: Readiness {
         let token: UInt64
     }
 
-    /// A descriptor that is always ready, as long as its number is this file's.
+    /// A descriptor that is always ready while its number belongs to this file.
     private struct AlwaysReady {
         let file: FileIdentity
         var ready: ReadyDescriptor
@@ -47,11 +47,11 @@ final class EpollReadiness: Readiness {
     @exclusivity(unchecked) private var epoll: CInt = -1
     /// The number of epolls so far: a descriptor's number is used again.
     @exclusivity(unchecked) private var epollsMade = 0
-    /// The loop's thread alone.
+    /// The buffer for fetched events; used by the loop's thread alone.
     @exclusivity(unchecked) private var events: UnsafeMutablePointer<epoll_event>?
     /// Whether a timer descriptor ends the present wait at the limit of the monotonic clock.
     ///
-    /// The loop's thread alone, as the next.
+    /// This field and the next are used by the loop's thread alone.
     @exclusivity(unchecked) private var hasFineTimer = false
     /// The loop's thread's copy of `isStale`.
     @exclusivity(unchecked) private var isSleepless = false

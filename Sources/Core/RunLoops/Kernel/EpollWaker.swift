@@ -54,8 +54,8 @@ final class EpollWaker: @unchecked Sendable {
         return wakeDescriptor
     }
 
-    /// Without this a timed wait ends up to 50 µs late, the slack that a thread starts with; timers have a tolerance
-    /// of their own for how late they may be.
+    /// Sets the thread's timer slack to its minimum before the first timed wait: with the default slack, a wait ends up
+    /// to 50 µs late, and timers have a tolerance of their own.
     func prepareTimedWait() {
         guard !hasFineSlack else { return }
         hasFineSlack = true

@@ -17,12 +17,13 @@ package protocol Kernel: AnyObject, Sendable {
 
     /// Ends the sleep of the loop's thread, which was in `phase` when `word` was changed.
     ///
-    /// Promises: one system call; never blocks; may be called by any thread. The thread may be awake again: then at
+    /// Promises: one system call; never blocks; may be called by any thread. If the thread is already awake again, at
     /// most one later sleep ends for no reason.
     func wake(_ word: borrowing WakeWord, _ phase: WakeWord.Phase)
 }
 
-/// The latest times at which a wait may end, one for each clock, in nanoseconds; `Int64.max` where there is no limit.
+/// The latest times at which a wait may end, one for each clock, in nanoseconds; `Int64.max` for a clock without a
+/// limit.
 package struct WaitLimit: Equatable, Sendable {
     var monotonic: Int64 = .max
     var boottime: Int64 = .max
@@ -77,7 +78,9 @@ package protocol Readiness: AnyObject {
         _ descriptor: CInt, for events: RunLoop.DescriptorEvents, token: UInt64
     ) throws(RunLoop.SystemCallError)
 
-    /// Stops reporting. A descriptor that was closed before has left the set by itself; that is no error.
+    /// Stops reporting the descriptor.
+    ///
+    /// A descriptor that was closed before has already left the set; that is not an error.
     func unregister(_ descriptor: CInt)
 
     /// Appends the ready descriptors to `ready`, in the order in which the kernel found them.
@@ -85,9 +88,10 @@ package protocol Readiness: AnyObject {
 
     /// Appends the ready descriptors to `ready`; if none is ready yet, sleeps until one is.
     ///
-    /// Promises: the thread falls asleep only by ``WakeWord/fallAsleep(_:)``, so that no news comes too early to count.
-    /// The wait returns when something is ready, when there is news, or when a limit has passed. It may also return for
-    /// no reason; the caller looks and waits again. `word` is left as it is at the end of the sleep.
+    /// Promises: the thread falls asleep only by ``WakeWord/fallAsleep(_:)``, so that no request of another thread is
+    /// missed. The wait returns when something is ready, when another thread has changed `word`, or when a limit has
+    /// passed. It may also return for no reason; the caller looks and waits again. `word` keeps the value that it has
+    /// at the end of the sleep.
     func wait(_ word: borrowing WakeWord, until limit: WaitLimit, into ready: inout [ReadyDescriptor])
 
     /// The events that a registered descriptor is ready for now; used if an earlier answer may be out of date.
@@ -101,8 +105,7 @@ package protocol Readiness: AnyObject {
 ///
 /// The manual kernel is not a guest kernel: no descriptor can wait for virtual time.
 protocol GuestKernel: Kernel {
-    /// Makes the descriptor, and everything that keeps it correct: nothing is made later, so that nothing can be
-    /// refused later.
+    /// Makes the descriptor, and everything that it needs: nothing is made later, so that nothing can be refused later.
     func makeGuest() throws(RunLoop.SystemCallError) -> any GuestDescriptor
 }
 
@@ -111,33 +114,37 @@ protocol GuestKernel: Kernel {
 /// It replaces the sleep of the thread: every event that would end the sleep makes it readable. The members are called
 /// with the loop's lock held, unless a comment says otherwise.
 protocol GuestDescriptor: AnyObject {
-    /// Never changes, whatever the loop waits for. It becomes readable, and nothing is to be read from it.
+    /// The number of the descriptor, which never changes.
+    ///
+    /// The descriptor becomes readable, but nothing is to be read from it.
     var descriptor: CInt { get }
 
-    /// From now on the descriptor is readable at these instants too, and no longer at the instants that were set
-    /// before.
+    /// Makes the descriptor readable at these instants, in place of the instants that were set before.
     func set(_ limit: WaitLimit)
 
-    /// From now on the descriptor is readable while anything in `readiness` is, and no longer for what was linked
+    /// Makes the descriptor readable while anything in `readiness` is ready, in place of the set that was linked
     /// before.
     ///
     /// Returns false if something is ready that a descriptor cannot show: then ``Kernel/wake(_:_:)`` has to show it.
     /// Call this before ``set(_:)``, which makes up for a link that was refused.
     func link(_ readiness: any Readiness) -> Bool
 
-    /// From now on nothing makes the descriptor readable.
+    /// Keeps the descriptor from becoming readable, until ``speak()`` is called.
     func silence()
 
-    /// From now on a wake-up makes the descriptor readable again, and so does what is linked and set anew.
+    /// Ends the effect of ``silence()``: a wake-up makes the descriptor readable again, and so do sets and instants
+    /// that are linked and set from now on.
     ///
-    /// A wake-up during the silence does not, not even for a moment: a host may watch from another thread.
+    /// A wake-up before this call does not make it readable, not even for a moment: a host may watch from another
+    /// thread.
     func speak()
 
-    /// Takes the wake-up that has made the descriptor readable, if any: the descriptor is silent until the next one.
+    /// Consumes the wake-up that has made the descriptor readable, if there is one: only another wake-up makes it
+    /// readable again.
     ///
     /// The loop's thread, without the lock.
     func awaken()
 
-    /// Closes all that was made.
+    /// Closes the descriptor and everything that was made with it.
     func close()
 }

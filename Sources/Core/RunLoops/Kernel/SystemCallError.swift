@@ -11,13 +11,13 @@ extension RunLoop {
         /// The error number (`errno`), such as `EMFILE`.
         public let code: CInt
 
-        /// An error of `call` with the number `code`.
+        /// Makes the error of a call that failed with the error number `code`.
         public init(call: String, code: CInt) {
             self.call = call
             self.code = code
         }
 
-        /// The call, the system's words for the error, and its number.
+        /// The name of the call, the system's message for the error, and the error number.
         public var description: String {
             "\(call): \(String(cString: strerror(code))) (errno \(code))"
         }

@@ -8,7 +8,7 @@ internal import LinuxLibC
 // `KernelCalls`. Beside them the library asks the system for pages of memory (Timers/TimerMemory.swift), for a key of
 // each thread (RunLoop/ThreadLoop.swift), and for libdispatch's main queue (Turn/MainQueue.swift).
 
-/// Clocks, threads, and the futexes of locks: called directly, so that nothing is added to their cost.
+/// The system calls for clocks, threads, and the futexes of locks, made directly, so that they cost no more than in C.
 package enum SystemCalls {
     /// The present time of a clock, in nanoseconds.
     package static func now(_ base: RunLoop.TimeBase) -> Int64 {
@@ -84,7 +84,7 @@ protocol KernelCalls: AnyObject, Sendable {
     func close(_ descriptor: CInt) -> CInt
 }
 
-/// Makes the calls.
+/// Makes the calls of ``KernelCalls`` to Linux.
 final class LinuxCalls: KernelCalls {
     static let shared = LinuxCalls()
 

@@ -4,14 +4,14 @@
 internal import CLinuxKernel
 internal import Synchronization
 
-/// The state of the loop's thread and the requests of other threads: the one atomic word that every waking call reads.
+/// The state of the loop's thread and the requests of other threads, in one atomic word that every waking call reads.
 ///
 /// One word, because the answers depend on each other. A wake-up counts only while the thread is on its way to sleep or
 /// asleep, a stop counts only in a run, and the kernel has to act only while the thread sleeps. All operations are
 /// sequentially consistent. A thread that has work for the loop (a block, a signal, a timer) first stores it where the
 /// loop looks, then changes this word; the loop first changes its phase here, then looks. With one total order one of
-/// the two sees the other, and nothing is lost. The thread falls asleep in the same step in which it checks that there
-/// is no news.
+/// the two sees the other, and nothing is lost. The thread falls asleep in the same atomic step in which it checks that
+/// no other thread has changed the word ("news").
 ///
 /// The kernel can sleep on the word itself: a thread with news changes the word's lower half.
 package struct WakeWord: ~Copyable, @unchecked Sendable {
@@ -28,7 +28,7 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
         /// In its host, which waits for a descriptor in place of the sleep.
         case inHost = 4
 
-        /// Whether news needs a call to the kernel.
+        /// Whether a thread with news has to call the kernel.
         var isAsleep: Bool { rawValue >= Phase.asleepOnWord.rawValue }
     }
 
@@ -44,9 +44,9 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
         /// The run was asked to stop.
         static let stop: UInt64 = 16
         static let ofRun: UInt64 = 31
-        /// There was a change since the thread last looked: it must not sleep, or has to look again.
+        /// Set if there was a change since the thread last looked: the thread must not sleep, or has to look again.
         static let news: UInt64 = 32
-        /// From this bit on: since when a wake-up waits, plus one; 0 for none.
+        /// The first bit of the instant of the wake-up that is not served, plus one; 0 if there is none.
         static let stampShift: UInt64 = 6
         /// Nine years of nanoseconds: a machine that is up for longer serves wake-ups before everything else.
         static let lastStamp: UInt64 = UInt64.max >> 6
@@ -58,13 +58,13 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
 
     // MARK: The loop's thread
 
-    /// A run begins: wake-ups count, no stop is asked for.
+    /// Begins a run: wake-ups count from now on, and no stop is requested.
     borrowing func beginRun() -> Outer {
         let old = update { ($0 & ~Bits.ofRun) | Bits.run | Phase.goingToSleep.rawValue }
         return Outer(bits: old & Bits.ofRun)
     }
 
-    /// A run ends: a stop that the run did not serve is discarded, a wake-up that was not served is kept.
+    /// Ends a run: discards a stop that the run did not serve, and keeps a wake-up that was not served.
     ///
     /// - Parameter isStopped: Whether the outer run was asked to stop meanwhile.
     borrowing func endRun(_ outer: Outer, isStopped: Bool = false) {
@@ -72,9 +72,9 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
         _ = update { ($0 & ~Bits.ofRun) | bits }
     }
 
-    /// A turn begins: wake-ups count from here on.
+    /// Begins a turn: wake-ups count from now on.
     ///
-    /// Returns false, and serves the stop, if a stop has come since the run last looked. A stop that was called while
+    /// Returns false, and serves the stop, if the run was stopped since it last looked. A stop that was called while
     /// wake-ups did not count has stored no wake-up, and nothing else would find it before the sleep.
     @inline(__always)
     borrowing func beginTurn() -> Bool {
@@ -85,30 +85,31 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
         return false
     }
 
-    /// Wake-ups are not stored from now on: the thread looks at everything in its next turn anyway.
+    /// Ends the storing of wake-ups: the thread looks at everything in its next turn anyway.
     @inline(__always)
     borrowing func beAwake() {
         word.bitwiseAnd(~(Bits.phase | Bits.news), ordering: .sequentiallyConsistent)
     }
 
-    /// The wake-up is served: it has its turn.
+    /// Clears the wake-up, because its turn has begun.
     @inline(__always)
     borrowing func serveWakeUp() {
         word.bitwiseAnd(Bits.ofRun, ordering: .sequentiallyConsistent)
     }
 
-    /// The thread enters its host; returns whether there is news already.
+    /// Called when the thread enters its host; returns whether there is news already.
     borrowing func enterHost() -> Bool {
         let old = update { ($0 & ~(Bits.phase | Bits.news)) | Phase.inHost.rawValue }
         return old & Bits.news != 0 || old >> Bits.stampShift != 0
     }
 
-    /// The thread is back from its host and on its way to sleep: wake-ups count, and need no call to the kernel.
+    /// Called when the thread returns from its host and is on its way to sleep: wake-ups count, and need no call to the
+    /// kernel.
     borrowing func leaveHost() {
         _ = update { ($0 & ~(Bits.phase | Bits.news)) | Phase.goingToSleep.rawValue }
     }
 
-    /// The thread falls asleep, unless there is news: then it has to look again.
+    /// Lets the thread fall asleep, unless there is news: then the thread has to look again.
     ///
     /// A stopped run does not sleep either: a run that was nested in it may have served the wake-up that came with the
     /// stop.
@@ -167,8 +168,8 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
     /// The parameter and the result are the same as for ``wake(now:)``.
     borrowing func stop(now: () -> Int64) -> Phase? { request(stop: true, now) }
 
-    /// Makes a thread that sleeps, or is about to, look again at what it waits for; this is no wake-up, and makes no
-    /// turn.
+    /// Makes a thread that sleeps, or is about to sleep, look again at what it waits for; this is not a wake-up, and
+    /// causes no turn.
     ///
     /// Returns where the thread sleeps, if the kernel has to wake it.
     borrowing func lookAgain() -> Phase? {

@@ -1,22 +1,22 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The names of Foundation that people type first, and their names here. None of them can be called: the compiler names the
-// remedy, and corrects the call where only names differ. Completion and documentation leave all of it out. FoundationRunLoop has
-// all names, and they work.
+// The names of Foundation that people type first, and their names here. None of them can be called: the compiler names
+// the remedy, and corrects the call where only names differ. Completion and documentation leave these declarations out.
+// FoundationRunLoop has all names, and they work.
 //
 // Dates are generic where Foundation has a type of its own, which this module does not import.
 
 extension RunLoop {
-    /// Foundation's `add(_:forMode:)`.
+    /// Unavailable, so that the compiler names the replacement of Foundation's `add(_:forMode:)`.
     @available(*, unavailable, renamed: "add(_:in:)")
     public func add<Added>(_ item: Added, forMode mode: Mode) { isNotCalled() }
 
-    /// Foundation's `perform(inModes:block:)`.
+    /// Unavailable, so that the compiler names the replacement of Foundation's `perform(inModes:block:)`.
     @available(*, unavailable, renamed: "perform(in:_:)")
     public func perform(inModes modes: [Mode], block: @escaping @Sendable () -> Void) { isNotCalled() }
 
-    /// Foundation's `run(mode:before:)`.
+    /// Unavailable, so that the compiler names the replacement of Foundation's `run(mode:before:)`.
     @available(
         *, unavailable,
         message: "Use run(mode:for:returnAfterSourceHandled: true), or run(mode:until:) with a RunLoop.Instant."
@@ -24,7 +24,7 @@ extension RunLoop {
     @discardableResult
     public func run<Date>(mode: Mode, before limit: Date) -> Bool { isNotCalled() }
 
-    /// Foundation's `run(until:)`.
+    /// Unavailable, so that the compiler names the replacement of Foundation's `run(until:)`.
     @available(
         *, unavailable,
         message: "Use run(mode: .default, for:) with a Duration, or run(mode: .default, until:) with a RunLoop.Instant."
@@ -33,7 +33,7 @@ extension RunLoop {
 }
 
 extension RunLoop.Timer {
-    /// Foundation's `scheduledTimer(withTimeInterval:repeats:block:)`.
+    /// Unavailable, so that the compiler names the replacement of Foundation's function of this name.
     @available(
         *, unavailable,
         message: "Make a RunLoop.Timer(.every(interval)) or (.after(delay)), and add it to a loop: add(_:in:)."
@@ -44,7 +44,7 @@ extension RunLoop.Timer {
     ) -> RunLoop.Timer { isNotCalled() }
 
     // Of any type: the error is then the name alone, also where a Date is assigned.
-    /// Foundation's `fireDate`.
+    /// Unavailable, so that the compiler names the replacement of Foundation's `fireDate`.
     @available(*, unavailable, renamed: "fireInstant")
     public var fireDate: Any {
         get { isNotCalled() }

@@ -14,7 +14,7 @@ extension RunLoop {
         /// Nanoseconds since the epoch of the clock.
         public let nanoseconds: Int64
 
-        /// The instant `nanoseconds` after the epoch of `base`.
+        /// Makes the instant `nanoseconds` after the epoch of `base`.
         public init(nanoseconds: Int64, base: TimeBase = .monotonic) {
             self.nanoseconds = nanoseconds
             self.base = base
@@ -25,20 +25,20 @@ extension RunLoop {
 
         /// The present instant on `base`.
         ///
-        /// - Complexity: one read of the clock, without a system call where the kernel offers that.
+        /// - Complexity: one read of the clock, usually without a system call.
         public static func now(_ base: TimeBase) -> Instant {
             Instant(nanoseconds: SystemCalls.now(base), base: base)
         }
 
-        /// The instant `duration` later; if it cannot be expressed, the last (or first) instant that can.
+        /// Returns the instant `duration` later, or the last (or first) possible instant if the result does not fit.
         public func advanced(by duration: Duration) -> Instant {
             Instant(nanoseconds: nanoseconds.clampedAdding(duration.clampedNanoseconds), base: base)
         }
 
-        /// The same point in time on another clock, computed from the present readings of both clocks.
+        /// Returns the same point in time on another clock, computed from the present readings of both clocks.
         ///
-        /// The distance from now is the same. If the machine is suspended later, or its date is changed, the two
-        /// instants are no longer the same point in time.
+        /// Both instants are equally far from now. If the machine is suspended later, or its date is changed, they are
+        /// no longer the same point in time.
         /// - Complexity: one read of each clock; none if `base` is the clock of this instant.
         public func converted(to base: TimeBase) -> Instant {
             if base == self.base { return self }
@@ -57,8 +57,8 @@ extension RunLoop {
 
         /// Whether `left` is earlier.
         ///
-        /// - Precondition: both are counted on the same clock. A conversion reads both clocks, so that two comparisons could
-        ///   contradict each other.
+        /// - Precondition: both are counted on the same clock. The operator does not convert, because a conversion
+        ///   reads both clocks, and two comparisons could contradict each other.
         public static func < (left: Instant, right: Instant) -> Bool {
             require(
                 left.base == right.base,

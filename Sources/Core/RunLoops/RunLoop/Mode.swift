@@ -46,7 +46,7 @@ extension RunLoop {
         /// The name.
         public var description: String { rawValue }
 
-        /// The mode for everything that needs no other mode (`kCFRunLoopDefaultMode`).
+        /// The default mode, for all items that need no other mode (`kCFRunLoopDefaultMode`).
         public static var `default`: Mode { Mode(number: 0) }
         /// Stands for all modes that are marked as common (`kCFRunLoopCommonModes`); a loop cannot run in it.
         public static var common: Mode { Mode(number: 1) }

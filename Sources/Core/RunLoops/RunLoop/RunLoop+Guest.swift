@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension RunLoop {
-    /// A descriptor that is readable while the loop has something to do: for a host, a loop that already has the
-    /// thread.
+    /// A descriptor that is readable while the loop has work, for a host: another event loop, which owns the thread.
     ///
     /// The host waits for this descriptor as for any other, with `poll`, `epoll` or an API of its own. When the
     /// descriptor is readable, the host calls ``runReady(in:servingMainQueue:)``; nothing is to be read from the
@@ -14,16 +13,16 @@ extension RunLoop {
     /// wake a sleeping loop does not make the descriptor readable either: a block that is posted with `wake: false`, a
     /// source that is only signalled. Nor does ``stop()``, which ends a run and not a host.
     ///
-    /// The descriptor stands for the mode of the last ``runReady(in:servingMainQueue:)`` to return, at first the default
-    /// mode. The loop can still be run by itself in between; while it sleeps there, the descriptor is silent. The first
-    /// access makes the descriptor. Its number stays the same until the thread ends, which closes the descriptor: the
-    /// host must stop waiting for it before that.
+    /// The descriptor is readable for work in one mode: the mode of the last ``runReady(in:servingMainQueue:)`` that
+    /// has returned, at first the default mode. The loop can still be run by itself in between; while it sleeps there,
+    /// the descriptor is not readable. The first access makes the descriptor. Its number stays the same until the
+    /// thread ends, which closes the descriptor: the host must stop waiting for it before that.
     ///
     /// - Throws: `EMFILE`, `ENFILE`, `ENOMEM`, `ENOSPC` from `epoll_create1(2)`, `eventfd(2)`, `timerfd_create(2)` or
     ///   `epoll_ctl(2)`. In that case the loop is not a guest, and the property can be read again. After a success
     ///   nothing can fail later.
     ///
-    /// Corresponds to nothing in Core Foundation, and to the wake-up port of a loop on Apple's systems.
+    /// Core Foundation has no such function; on Apple's systems the wake-up port of a loop serves this purpose.
     /// - Complexity: O(1); four descriptors, and a fifth if the loop has no descriptor source yet.
     @available(
         *, noasync,
@@ -48,16 +47,16 @@ extension RunLoop {
         }
     }
 
-    /// Does all that is ready in `mode`, in as many turns as that takes, and returns without sleeping.
+    /// Serves everything that is ready in `mode`, in as many turns as that takes, and returns without sleeping.
     ///
     /// A host calls this when ``pollDescriptor`` is readable. For observers each call is one run. Where a run would
     /// sleep, this one ends: the observers of ``Activities/beforeWaiting`` are called at the end, and those of
-    /// ``Activities/afterWaiting`` at the beginning of the next call. A loop that is never idle returns the thread
-    /// after 16 turns, and the descriptor stays readable.
+    /// ``Activities/afterWaiting`` at the beginning of the next call. If the loop does not become idle, the call
+    /// returns after 16 turns, and the descriptor stays readable.
     ///
     /// - Parameters:
-    ///   - mode: The mode, which ``pollDescriptor`` stands for from now on. An unknown or empty mode does nothing now,
-    ///     and can become ready later.
+    ///   - mode: The mode to run in; from now on ``pollDescriptor`` is readable for work in this mode. In an unknown or
+    ///     empty mode the call does nothing, and the mode can become ready later.
     ///   - servingMainQueue: Whether the main loop does the work of `DispatchQueue.main` and `@MainActor`. Pass `false`
     ///     in a host that does this work itself.
     /// - Returns: `stopped` after ``stop()`` in a callout; `finished` if nothing is left that could ever become ready;
@@ -99,7 +98,8 @@ extension RunLoop {
         return result
     }
 
-    /// Sets the mode of ``pollDescriptor``, with or without the main queue's work, from the next wait in the host on.
+    /// Sets the mode for which ``pollDescriptor`` is readable, and whether the main queue counts, from the next wait in
+    /// the host on.
     package func wait(in mode: Mode, servingMainQueue: Bool) {
         guard let guest = state.guest else { return }
         stand(for: withLock { state.makeMode(mode) }, servingMainQueue)
@@ -121,17 +121,17 @@ extension RunLoop {
         callObservers(.afterWaiting, mode)
     }
 
-    /// Whether there is already something to do that ``pollDescriptor`` does not show; a host may ask before it waits.
+    /// Returns whether the loop already has work that does not make ``pollDescriptor`` readable; a host asks before it
+    /// waits.
     ///
     /// `true` if a block was posted or a source signalled since the last turn, without a wake-up. A loop that runs by
     /// itself finds them in its next turn. In a host no turn of the loop follows by itself, so the host asks. If the
     /// answer is `true`, the host does not wait, and calls ``runReady(in:servingMainQueue:)``.
     ///
     /// A host that runs inside a callout of this loop has to call this, or ``runReady(in:servingMainQueue:)``, before
-    /// it waits: during the callout the loop is awake, and the descriptor silent.
+    /// it waits: during the callout the loop is awake, and the descriptor is not readable.
     ///
-    /// - Precondition: called on the loop's own thread, which has asked for ``pollDescriptor``; `mode` is not
-    ///   `.common`.
+    /// - Precondition: called on the loop's own thread, after ``pollDescriptor`` was read; `mode` is not `.common`.
     /// - Complexity: O(1), without a system call unless the mode is another one or a callout is under way.
     @available(
         *, noasync,

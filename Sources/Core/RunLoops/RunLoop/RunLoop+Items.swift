@@ -4,12 +4,12 @@
 extension RunLoop {
     // MARK: Adding
 
-    /// Adds a timer to `mode`, or to all common modes, also to modes that are marked as common later.
+    /// Adds a timer to `mode`, or, with `.common`, to all common modes, including modes that are marked as common
+    /// later.
     ///
-    /// A timer is in one loop at most. Adding a timer twice is the same as adding it once. If a sleeping loop has to
-    /// sleep shorter for the timer, the call wakes the loop.
-    /// **Delays count from the creation of the timer, not from its addition**: a timer whose date has passed meanwhile
-    /// fires in the next turn.
+    /// A timer is in one loop at most. Adding a timer twice is the same as adding it once. If the loop sleeps and the
+    /// timer is due before the end of the sleep, the call shortens the sleep. **Delays count from the creation of the
+    /// timer, not from its addition**: a timer whose date has passed meanwhile fires in the next turn.
     ///
     /// - Returns: Whether the timer is in `mode` now. A timer that is invalid or in another loop is not added, as in
     ///   Core Foundation. After the end of the loop's thread no timer is added.
@@ -38,9 +38,10 @@ extension RunLoop {
         return true
     }
 
-    /// Adds a signalled source to `mode`, or to all common modes, also to modes that are marked as common later.
+    /// Adds a source to `mode`, or, with `.common`, to all common modes, including modes that are marked as common
+    /// later.
     ///
-    /// The source's schedule closure is called for each mode that is new for the source.
+    /// The source's schedule closure is called for each mode that the source was not in before.
     ///
     /// - Returns: Whether the source is in `mode` now. An invalid source is not added. After the end of the loop's
     ///   thread no source is added.
@@ -51,7 +52,8 @@ extension RunLoop {
     @discardableResult
     public func add(_ source: Source, in mode: Mode) -> Bool { addWithoutDescriptor(source, mode) }
 
-    /// Adds an observer to `mode`, or to all common modes, also to modes that are marked as common later.
+    /// Adds an observer to `mode`, or, with `.common`, to all common modes, including modes that are marked as common
+    /// later.
     ///
     /// An observer is in one loop at most.
     ///
@@ -64,11 +66,12 @@ extension RunLoop {
     @discardableResult
     public func add(_ observer: Observer, in mode: Mode) -> Bool { addWithoutDescriptor(observer, mode) }
 
-    /// Adds a descriptor source to `mode`, or to all common modes, also to modes that are marked as common later.
+    /// Adds a descriptor source to `mode`, or, with `.common`, to all common modes, including modes that are marked as
+    /// common later.
     ///
-    /// Several descriptor sources on one descriptor are each called for the events that they ask for. When the system
-    /// refuses one of the common modes, the call changes nothing: the source is in the modes that it was in before, and is
-    /// a common item if it was one before.
+    /// Several descriptor sources on one descriptor are each called for the events that they ask for. If the system
+    /// refuses to add the source to one of the common modes, the call changes nothing: the source stays in the modes
+    /// that it was in before, and stays a common item if it was one.
     ///
     /// - Returns: Whether the source is in `mode` now. An invalid source is not added. After the end of the loop's
     ///   thread no source is added.
@@ -200,11 +203,10 @@ extension RunLoop {
 
     // MARK: Removing
 
-    /// Removes an item from `mode`, or, with `.common`, from all common modes if it was added to them.
+    /// Removes an item from `mode`, or, with `.common`, from all common modes if it was added to the common modes.
     ///
     /// A source's cancel closure is called for each mode that the source is removed from. The item stays valid and can
-    /// be added again.
-    /// Legal in every callout; takes effect before the next turn looks at the mode.
+    /// be added again. The call is allowed in every callout, and takes effect before the next turn of the mode.
     /// Corresponds to `CFRunLoopRemoveTimer` and similar calls.
     /// - Complexity: as for adding.
     public func remove(_ item: Item, from mode: Mode) {
@@ -239,11 +241,11 @@ extension RunLoop {
         }
     }
 
-    /// Whether a run in `mode` would end at once, because nothing could ever happen in the mode: it has no source, no
-    /// timer, and no closure that could run.
+    /// Returns whether a run in `mode` would end at once, because the mode has no source, no timer, and no closure that
+    /// could run.
     ///
-    /// Observers do not count. On the main loop the main queue counts in every common mode. `.common` is not a mode to
-    /// run in, and is always empty.
+    /// Observers do not count. On the main loop the main queue counts in every common mode. A loop cannot run in
+    /// `.common`, which is always empty.
     ///
     /// - Precondition: called on the loop's own thread; any other traps.
     /// - Complexity: O(n) in the closures that wait for another mode.

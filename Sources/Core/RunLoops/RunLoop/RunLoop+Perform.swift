@@ -7,19 +7,19 @@ internal import Synchronization
 extension RunLoop {
     /// Runs a closure on the loop's thread, in the next turn of a run in `mode`, and wakes the loop for it.
     ///
-    /// Closures run first in, first out among those that may run in the mode. A closure that another closure adds runs
-    /// in the next drain of the turn or in the next turn.
+    /// Closures run first in, first out among those that may run in the mode. A closure that another closure adds does
+    /// not run directly after it, but the next time that a turn runs closures.
     ///
     /// By default a closure keeps the loop awake: a run in `mode` does not sleep before it has run the closure, even if
     /// a nested run of another mode was woken for it. With `wake: false` the loop sleeps as if there were no closure,
-    /// and the closure runs in the next turn that something else makes.
+    /// and the closure runs when something else causes a turn.
     ///
     /// - Parameters:
     ///   - mode: The mode; `.common` for all common modes.
-    ///   - wake: Whether the loop is woken, and kept awake, for the closure.
+    ///   - wake: Whether the call wakes the loop, and keeps it awake until the closure has run.
     ///   - fileID: Where the closure was added.
     ///   - line: Where the closure was added.
-    ///   - body: Runs once; released without having run if the thread ends before.
+    ///   - body: The closure, which runs once; it is released without having run if the thread ends before.
     ///
     /// Corresponds to `CFRunLoopPerformBlock` followed by `CFRunLoopWakeUp`; with `wake: false` to
     /// `CFRunLoopPerformBlock` alone. Thread safety: any thread.

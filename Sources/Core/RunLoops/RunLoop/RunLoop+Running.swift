@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension RunLoop {
-    /// Runs the default mode over and over until it is stopped or has nothing left to wait for.
+    /// Runs the loop in the default mode repeatedly, until a run is stopped or the mode is empty.
     ///
     /// - Returns: ``RunResult/stopped`` or ``RunResult/finished``.
     ///
-    /// Corresponds to `CFRunLoopRun`, which does not say why it has returned.
+    /// Corresponds to `CFRunLoopRun`, which returns no result.
     /// - Precondition: called on the loop's own thread; any other traps.
     @available(
         *, noasync,
@@ -21,19 +21,19 @@ extension RunLoop {
         return result
     }
 
-    /// Runs in `mode` until there is a result.
+    /// Runs the loop in `mode`, turn after turn, until there is a result.
     ///
     /// Runs nest: a run that is begun in a callout of another run has its own mode, limit and stop mark.
     ///
     /// - Parameters:
-    ///   - mode: The mode. A mode that is empty or unknown, and `.common`, end the run at once with `finished`, and no
+    ///   - mode: The mode. In an empty or unknown mode, and in `.common`, the run returns `finished` at once, and no
     ///     observer is called.
-    ///   - instant: The limit of the run; `nil` for none. If the instant has passed, the loop looks at everything once
-    ///     and does not sleep.
+    ///   - instant: The limit of the run; `nil` for none. If the instant has passed, the loop makes one turn without
+    ///     sleeping.
     ///   - returnAfterSourceHandled: Whether the run ends after one source (or work of the main queue) was handled.
     /// - Returns: Why the run ended.
     ///
-    /// Corresponds to `CFRunLoopRunInMode`. The limit takes no timer and no thread.
+    /// Corresponds to `CFRunLoopRunInMode`. The limit needs neither a timer nor a thread.
     /// - Precondition: called on the loop's own thread; `instant` is on the monotonic clock.
     /// - Complexity: to begin, O(n) in the modes of the loop, except the default mode; a turn is O(1) in them.
     @available(
@@ -68,8 +68,8 @@ extension RunLoop {
 
     /// Serves everything that is ready in `mode` once, and returns without sleeping.
     ///
-    /// The result is `timedOut` unless there is a better reason. The call makes one turn: of several ready descriptors
-    /// it serves one.
+    /// The result is `timedOut` unless another result applies. The call makes one turn: of several ready descriptors it
+    /// serves one.
     @available(
         *, noasync,
         message: "A run blocks a thread of Swift's pool: run the loop in a synchronous function."
@@ -79,7 +79,7 @@ extension RunLoop {
         run(mode, .now, returnsAfterSource: returnAfterSourceHandled)
     }
 
-    /// Does everything that is ready in `mode`, in as many turns as it takes, and returns where the run would sleep.
+    /// Serves everything that is ready in `mode`, in as many turns as that takes, and returns where a run would sleep.
     ///
     /// For observers this is one run. Since the thread does not sleep, they are called neither with
     /// ``Activities/beforeWaiting`` nor with ``Activities/afterWaiting``. An item that makes itself ready again at
@@ -88,7 +88,7 @@ extension RunLoop {
     /// - Returns: `stopped` after ``stop()``; `finished` if nothing is left that could ever become ready; `timedOut`
     ///   otherwise.
     ///
-    /// Corresponds to nothing in Core Foundation, where a program polls again and again.
+    /// Core Foundation has no such function: a program has to poll repeatedly.
     /// - Precondition: called on the loop's own thread; any other traps.
     @available(
         *, noasync,
@@ -102,7 +102,7 @@ extension RunLoop {
 
     // MARK: Stopping a given run
 
-    /// A run in progress; identifies the run that is to be stopped.
+    /// Identifies a run in progress, so that ``RunLoop/stop(_:)`` can end this run.
     ///
     /// Thread safety: a value; any thread.
     public struct Run: Hashable, Sendable {
@@ -111,7 +111,7 @@ extension RunLoop {
 
     /// The innermost run in progress; `nil` if there is none.
     ///
-    /// Corresponds to nothing in Core Foundation. Thread safety: any thread.
+    /// Core Foundation has no such property. Thread safety: any thread.
     public var currentRun: Run? { withLock { state.runs.last.map { Run(number: $0.number) } } }
 
     /// Ends a given run in progress, which need not be the innermost run.

@@ -48,17 +48,19 @@ extension RunLoop {
         // MARK: Guarded by the lock
 
         // The dynamic check of exclusivity is off where a lock already ensures exclusivity.
-        /// Never removed, in the order in which they were made; the default mode is the first.
+        /// The modes, in the order in which they were made, the default mode first; a mode is never removed.
         @exclusivity(unchecked) private(set) var modeStates: [ModeState]
-        /// The same by number, without counted references.
+        /// The modes by number, without counted references.
         @exclusivity(unchecked) private(set) var modeReferences: [Unmanaged<ModeState>]
         /// Names of modes, in the order in which they were marked; a mode need not exist yet to be marked.
         @exclusivity(unchecked) private(set) var commonModeNames: [Mode] = [.default]
         @exclusivity(unchecked) var commonItems = ItemSet<Item>()
-        /// Never removed; an empty bucket is used again, one of several modes also for other modes, and where there are as
-        /// many as there can be, each.
+        /// The buckets, which are never removed.
+        ///
+        /// An empty bucket is used again: a bucket of several modes also for other modes, and any bucket if there can
+        /// be no more buckets.
         @exclusivity(unchecked) private(set) var timerBuckets: [TimerBucket] = []
-        /// The same by number, without counted references: every step of a timer needs its bucket.
+        /// The buckets by number, without counted references: every step of a timer needs its bucket.
         @exclusivity(unchecked) private(set) var bucketReferences: [Unmanaged<TimerBucket>] = []
         /// The maximum number of buckets; tests set a lower one.
         @exclusivity(unchecked) var maxTimerBuckets = BucketNumber.maxCount
@@ -74,7 +76,7 @@ extension RunLoop {
         @exclusivity(unchecked) var dueList = DueList<Timer>()
         /// The mode and the limit of the sleep; valid while the wake word says that the thread sleeps or is about to.
         @exclusivity(unchecked) var sleep = Sleep()
-        /// For recorders; usually empty.
+        /// The blocks that were posted without a wake-up and have not run, for recorders; usually none.
         @exclusivity(unchecked) var quietBlocks: [QuietBlock] = []
         /// The runs in progress, innermost last.
         @exclusivity(unchecked) var runs: [RunInProgress] = []
@@ -90,7 +92,8 @@ extension RunLoop {
         ///
         /// Not counted, and not to be retained with the lock held: the last reference must not be released then.
         @exclusivity(unchecked) var loop: Unmanaged<RunLoop>?
-        /// Objects that other libraries keep with the loop, such as the loop under another name; usually none.
+        /// Objects that other libraries attach to the loop, such as its counterpart in Foundation's names; usually
+        /// none.
         @exclusivity(unchecked) var companions: [any LoopCompanion] = []
 
         init(kernel: any Kernel, threadID: Int32) {
@@ -104,7 +107,8 @@ extension RunLoop {
             modeReferences = [.passUnretained(defaultMode)]
         }
 
-        /// How long the thread has computed, and has not, since the loop was made, in nanoseconds.
+        /// The processor time that the thread has used since the loop was made, and the rest of the time, in
+        /// nanoseconds.
         ///
         /// The system counts the first, so that a turn does nothing for these numbers.
         var threadTimes: (run: Int64, sleep: Int64) {
@@ -247,7 +251,7 @@ extension RunLoop {
     }
 }
 
-/// A run in progress, as others see it.
+/// The parts of a run in progress that other threads read.
 struct RunInProgress {
     let number: UInt64
     let mode: ModeState

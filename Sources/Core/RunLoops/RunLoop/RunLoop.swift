@@ -4,10 +4,11 @@
 // The parts of a loop, and how a loop is found and queried. The folder Turn has what happens in a turn, Tables what a
 // mode keeps, Items what can be added, Timers all about timers, Inspection what tools see.
 //
-// The package's other modules use, beside the public interface, the declarations marked `package`, and no others: a tracer and a look
-// into a loop (Inspection, ItemLabel), an event source (DescriptorSource, Item, Timer), a kernel with its own time (Kernel, WakeWord,
-// ThreadLoop), a companion (RunLoop, below), and locks, fork generations and clocks (Support, SystemCalls). Scripts/surface counts
-// them and demands a sentence for each. Tests see the rest by `@testable`.
+// The package's other modules use, beside the public interface, the declarations marked `package`, and no others: a
+// tracer and a look into a loop (Inspection, ItemLabel), an event source (DescriptorSource, Item, Timer), a kernel with
+// its own time (Kernel, WakeWord, ThreadLoop), a companion (RunLoop, below), and locks, fork generations and clocks
+// (Support, SystemCalls). Scripts/surface counts them and demands a sentence for each. Tests see the rest by
+// `@testable`.
 
 internal import CLinuxKernel
 package import Synchronization
@@ -82,8 +83,9 @@ public final class RunLoop: @unchecked Sendable {
     /// The instant of the wake-up that was served last, for tracers.
     // Not in the cause: with two words to carry, a turn takes twelve instructions more.
     @exclusivity(unchecked) var lastServedWakeUp = Int64.min
-    /// Chooses what is served first of several kinds that are ready, by their place in the order in which they became
-    /// ready: for the oracle, which shows so that a difference is one of this order.
+    /// Chooses which of several ready kinds is served first, by index in the order in which they became ready.
+    ///
+    /// Only the oracle sets it, to show that a difference between two loops is a difference of this order.
     @exclusivity(unchecked) package var chooseReady: ((_ count: Int) -> Int)?
     /// Whether the last look at the descriptors has found work in the main queue.
     @exclusivity(unchecked) var foundMainQueue = false
@@ -93,7 +95,7 @@ public final class RunLoop: @unchecked Sendable {
     /// The monotonic time, if it was read since the last callout or sleep.
     @exclusivity(unchecked) var knownNow = Int64.min
 
-    /// A loop on a kernel, for the thread with this number.
+    /// Makes a loop on a kernel, for the thread with this number.
     package init(kernel: any Kernel, threadID: Int32, servesMainQueue: Bool = false) {
         state = State(kernel: kernel, threadID: threadID)
         mainQueue = servesMainQueue ? MainQueue() : nil
@@ -133,9 +135,9 @@ public final class RunLoop: @unchecked Sendable {
 
     /// The main thread's loop.
     ///
-    /// It runs the work of `DispatchQueue.main` and `@MainActor`, in every common mode, when the main thread runs it. A
-    /// forked child has a main loop of its own, which does not serve that queue if its parent's main loop did.
-    /// Corresponds to `CFRunLoopGetMain`. Thread safety: any thread.
+    /// While the main thread runs this loop in a common mode, the loop also does the work of `DispatchQueue.main` and
+    /// `@MainActor`. A forked child has a main loop of its own, which does not serve that queue if its parent's main
+    /// loop did. Corresponds to `CFRunLoopGetMain`. Thread safety: any thread.
     public static var main: RunLoop { mainLoop.own }
     private static let mainLoop = PerProcess {
         let loop = RunLoop(kernel: EpollKernel(), threadID: SystemCalls.mainThreadID, servesMainQueue: true)
@@ -158,7 +160,7 @@ public final class RunLoop: @unchecked Sendable {
     /// The modes that are marked as common, in the order in which they were marked, the default mode first.
     public var commonModes: [Mode] { withLock { state.commonModeNames } }
 
-    /// Whether the thread sleeps, or is about to, because there is nothing to do.
+    /// Whether the thread sleeps in the loop, or is about to.
     ///
     /// In a host (``pollDescriptor``) the time between two calls of ``runReady(in:servingMainQueue:)`` counts as sleep:
     /// the value is `true` even while the host's own code runs. Corresponds to `CFRunLoopIsWaiting`.
@@ -166,31 +168,34 @@ public final class RunLoop: @unchecked Sendable {
 
     /// The processor time that the loop's thread has used since the loop was made.
     ///
-    /// The system counts it, so that no turn costs more for it. Stands still when the thread has ended. Corresponds to the field
-    /// `_runTime` of Core Foundation's loop, which is never set there. Thread safety: any thread.
+    /// The system measures this time, so that a turn costs no more. After the end of the thread the value does not
+    /// change. Corresponds to the field `_runTime` of Core Foundation's loop, which is never set there. Thread safety:
+    /// any thread.
     /// - Complexity: one system call.
     public var runTime: Duration { .nanoseconds(withLock { state.threadTimes.run }) }
 
-    /// The time since the loop was made in which its thread did not compute: it slept in the loop, or waited elsewhere.
+    /// The time since the loop was made in which its thread did not use a processor, because it slept in the loop or
+    /// waited elsewhere.
     ///
-    /// The real time of the machine, also for a loop whose own time is virtual. Together with ``runTime`` it is the age of the loop.
-    /// Stands still when the thread has ended. Corresponds to the field `_sleepTime` of Core Foundation's loop, which counts the sleep in
-    /// the loop alone; `Metering` of `RunLoopsDiagnostics` does that. Thread safety: any thread.
+    /// The value is in real time, also for a loop whose own time is virtual. The sum of this value and ``runTime`` is
+    /// the age of the loop. After the end of the thread the value does not change. Corresponds to the field
+    /// `_sleepTime` of Core Foundation's loop, which counts the sleep in the loop alone; `Metering` of
+    /// `RunLoopsDiagnostics` does that. Thread safety: any thread.
     /// - Complexity: one system call.
     public var sleepTime: Duration { .nanoseconds(withLock { state.threadTimes.sleep }) }
 
     /// The date of the next timer of `mode`, on that timer's clock; `nil` if there is none.
     ///
-    /// A timer whose callout is under way counts with the date that is being served.
-    /// Corresponds to `CFRunLoopGetNextTimerFireDate`.
+    /// While a timer's callout is under way, its date is the date that is being served. Corresponds to
+    /// `CFRunLoopGetNextTimerFireDate`.
     /// - Complexity: O(1) in the timers.
     public func nextTimerDeadline(in mode: Mode) -> Instant? { withLock { state.nextTimer(in: mode) } }
 
-    /// The object that another library keeps with the loop, made at the first call; one object of each type.
+    /// Returns the object that another library attaches to the loop; the first call for each type makes the object.
     ///
-    /// The loop keeps it until the thread ends. A loop whose thread has ended gets a new one at each call.
-    /// Thread safety: any thread. `make` is called with whether the thread has ended, and with the loop's lock held, which it
-    /// must not take.
+    /// The loop retains the object until the thread ends. After that, each call makes a new object. Thread safety: any
+    /// thread. The argument of `make` is whether the thread has ended. `make` is called with the loop's lock held, and
+    /// must not take it.
     package func companion<Companion: LoopCompanion>(_ make: (_ hasEnded: Bool) -> Companion) -> Companion {
         withLock {
             for companion in state.companions where type(of: companion) == Companion.self {
@@ -202,16 +207,16 @@ public final class RunLoop: @unchecked Sendable {
         }
     }
 
-    /// Whether a library keeps something with the loop.
+    /// Whether another library has attached an object to the loop.
     var hasCompanions: Bool { withLock { !state.companions.isEmpty } }
 
     // MARK: Reaching a loop from elsewhere
 
-    /// Makes the loop turn once more; if the loop sleeps, wakes it now.
+    /// Makes the loop do one more turn; if the loop sleeps, wakes it now.
     ///
-    /// A wake-up handles nothing by itself. It makes a turn, which finds signalled sources and blocks. Several wake-ups
-    /// collapse into one. A wake-up that comes while the loop is on its way to sleep is not lost. If the loop waits in
-    /// a host, a wake-up makes ``pollDescriptor`` readable. With neither a run in progress nor a host, a wake-up does
+    /// A wake-up serves no item by itself. It causes a turn, which finds signalled sources and blocks. Several wake-ups
+    /// count as one. A wake-up that is called while the loop is about to sleep is not lost. If the loop waits in a
+    /// host, a wake-up makes ``pollDescriptor`` readable. With neither a run in progress nor a host, a wake-up does
     /// nothing. Corresponds to `CFRunLoopWakeUp`. Thread safety: any thread; async-signal-safe on the main loop after
     /// its first use.
     /// - Complexity: one system call if the loop sleeps, none otherwise.
@@ -247,7 +252,7 @@ public final class RunLoop: @unchecked Sendable {
 
     // MARK: Clocks, kernel, thread
 
-    /// The kernel of a loop whose time is its own, such as a test's; `nil` for the system's.
+    /// The kernel of a loop with virtual time, such as a test's; `nil` for a loop on the system's kernel.
     package var virtualKernel: (any Kernel)? { state.kernel is EpollKernel ? nil : state.kernel }
     var kernel: any Kernel { state.kernel }
     /// The kernel's number of the thread that the loop belongs to.
@@ -273,7 +278,7 @@ public final class RunLoop: @unchecked Sendable {
 
     // MARK: Misuse
 
-    /// Whether a parent of this process made the loop: then this process must not use it.
+    /// Whether a parent of this process made the loop, so that this process must not use it.
     @inline(__always)
     package var isInherited: Bool { generation.isInherited }
 
@@ -302,7 +307,7 @@ public final class RunLoop: @unchecked Sendable {
 
     // MARK: The end
 
-    /// The loop's thread ends: the items and blocks of the loop are cancelled and released.
+    /// Called when the loop's thread ends: cancels and releases the items and blocks of the loop.
     ///
     /// Later calls on it are harmless.
     package func threadEnds() {
@@ -321,8 +326,8 @@ public final class RunLoop: @unchecked Sendable {
     }
 }
 
-/// An object that another library keeps with a loop, such as the loop under another name.
+/// An object that another library attaches to a loop, such as the loop's counterpart in Foundation's names.
 package protocol LoopCompanion: AnyObject {
-    /// The loop has been torn down: it has no items, and accepts none.
+    /// Called when the loop has been torn down: it has no items, and accepts none.
     func threadHasEnded()
 }

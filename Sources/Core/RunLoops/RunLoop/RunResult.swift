@@ -10,7 +10,7 @@ extension RunLoop {
         case stopped = 2
         /// The time limit was reached.
         case timedOut = 3
-        /// A source was handled, and the run was asked to return after one.
+        /// A source was handled in a run that returns after one source.
         case handledSource = 4
 
         /// The name of the case.

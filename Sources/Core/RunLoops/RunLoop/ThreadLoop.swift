@@ -17,7 +17,7 @@ enum ThreadLoop {
     fileprivate final class Slot {
         var loop: RunLoop
         var roundsLeft: CInt
-        /// Released with the slot, after the loop has been torn down.
+        /// An object that is released with the slot, after the loop has been torn down.
         var mark: AnyObject?
 
         init(_ loop: RunLoop) {
@@ -30,7 +30,8 @@ enum ThreadLoop {
         }
     }
 
-    /// `nil` in a forked child for its parent's loop, which the child never releases or tears down.
+    /// The slot of the calling thread; `nil` in a forked child for its parent's loop, which the child never releases or
+    /// tears down.
     fileprivate static var slot: Slot? {
         guard let pointer = pthread_getspecific(key) else { return nil }
         let slot = Unmanaged<Slot>.fromOpaque(pointer).takeUnretainedValue()
@@ -51,7 +52,10 @@ enum ThreadLoop {
         require(result == 0, "Out of memory for the run loop of a thread (pthread_setspecific: \(result)).")
     }
 
-    /// Notes that the main thread has this loop, so that its end is the loop's; also where others use the loop first.
+    /// Called when the main loop is used.
+    ///
+    /// On the main thread, the loop becomes the thread's loop, so that it is torn down with the thread; if the main
+    /// thread has ended, the loop is torn down at once.
     static func takeMain(_ loop: RunLoop) {
         if SystemCalls.threadID == SystemCalls.mainThreadID {
             // A test may have replaced the thread's loop meanwhile.
@@ -62,7 +66,7 @@ enum ThreadLoop {
         }
     }
 
-    /// Prints that the main loop will never run: otherwise its items would wait silently.
+    /// Prints that the main loop will never run, because otherwise its items would wait without any sign.
     private static func complain(of what: String) {
         SystemCalls.writeToStandardError(
             """
@@ -86,15 +90,17 @@ enum ThreadLoop {
     /// Whether the calling thread is known to end.
     private static var isEnding: Bool { Int(rl_thread_end()) == RL_THREAD_ENDS }
 
-    /// Whether the calling thread ends, and asked to be called at its end when it was too late for that.
+    /// Whether the calling thread ends, and registered its destructor too late to be called at its end.
     ///
     /// The C library may not tell the main thread.
     private static var askedTooLate: Bool {
         Int(rl_thread_end()) == RL_THREAD_FOLLOWED && SystemCalls.threadID != SystemCalls.mainThreadID
     }
 
-    /// Destructors of other keys may use the loop, so this one is the last: it asks for another round until no round is
-    /// left.
+    /// The destructor of the thread-specific key.
+    ///
+    /// It acts in the last round, because destructors of other keys may use the loop; until then it asks for another
+    /// round.
     private static func threadEnds(_ pointer: UnsafeMutableRawPointer?) {
         guard let pointer else { return }
         let slot = Unmanaged<Slot>.fromOpaque(pointer)

@@ -8,7 +8,7 @@ extension RunLoop {
     public enum TimeBase: UInt8, Sendable, Hashable, CaseIterable {
         /// `CLOCK_MONOTONIC`: counts from the start of the machine and stands still while it is suspended.
         case monotonic
-        /// `CLOCK_BOOTTIME`: the same, but goes on while the machine is suspended.
+        /// `CLOCK_BOOTTIME`: counts from the start of the machine, also while it is suspended.
         case boottime
         /// `CLOCK_REALTIME`: the wall clock, in nanoseconds since 1970, which follows every change of the date.
         case realtime

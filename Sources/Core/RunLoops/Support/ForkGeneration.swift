@@ -4,7 +4,7 @@
 internal import CLinuxKernel
 internal import Synchronization
 
-/// The process that made an object, of all the processes of one line of forks.
+/// Identifies the process that made an object, among a process, its parents and its children by `fork()`.
 ///
 /// An object that represents a resource of the kernel, of the file system or of a thread keeps the generation in which
 /// it was made. A forked child finds such an object inherited: the child shares the kernel's object with its parent,
@@ -12,7 +12,7 @@ internal import Synchronization
 package struct ForkGeneration: Sendable {
     private let forks = rl_fork_count()
 
-    /// The calling process.
+    /// Makes the generation of the calling process.
     @inline(__always)
     package init() {}
 
@@ -21,7 +21,7 @@ package struct ForkGeneration: Sendable {
     package var isInherited: Bool { forks != rl_fork_count() }
 }
 
-/// An object of which each process has its own: a forked child makes one at its first use.
+/// Holds an object of which each process has its own: a forked child makes its object at the first use.
 ///
 /// The parent's object stays in the child's memory, untouched: it may be half changed, or locked, by a thread that the
 /// child does not have.
@@ -37,14 +37,14 @@ package final class PerProcess<Object: AnyObject & Sendable>: Sendable {
     private let making = Lock()
     private let make: @Sendable () -> Object
 
-    /// Objects that `make` makes, one in each process.
+    /// Makes a holder whose object `make` makes, once in each process.
     package init(_ make: @escaping @Sendable () -> Object) { self.make = make }
 
     /// The calling process's object.
     @inline(__always)
     package var own: Object { made ?? makeOwn() }
 
-    /// The same, if the calling process has made one.
+    /// The calling process's object; `nil` if the process has not made it yet.
     @inline(__always)
     var made: Object? {
         // acquiring: pairs with the release in makeOwn, after which the object is complete.

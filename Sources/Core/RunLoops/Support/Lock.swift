@@ -32,10 +32,10 @@ package struct Lock: ~Copyable, @unchecked Sendable {
     // have its address.
     private let state = Atomic<UInt32>(State.free)
 
-    /// A free lock.
+    /// Makes a free lock.
     package init() {}
 
-    /// Takes the lock, and waits for it as long as necessary.
+    /// Takes the lock; waits until the lock is free.
     @inline(__always)
     package borrowing func lock() {
         // acquiring: pairs with the release in unlock(), so that the writes of the last holder are seen.
@@ -45,10 +45,10 @@ package struct Lock: ~Copyable, @unchecked Sendable {
         lockSlowly()
     }
 
-    /// Whether the lock was taken by `deadline` of the monotonic clock; a caller that has it releases it with
-    /// ``unlock()``.
+    /// Takes the lock if it is free by `deadline` of the monotonic clock, and returns whether it was taken; the caller
+    /// then releases it with ``unlock()``.
     ///
-    /// For observers from outside, which have to answer whatever the program does.
+    /// For tools that inspect the program, which must answer even if another thread holds the lock for long.
     package borrowing func lock(until deadline: Int64) -> Bool {
         let isFree = state.compareExchange(expected: State.free, desired: State.now(State.held), ordering: .acquiring)
             .exchanged
@@ -70,7 +70,7 @@ package struct Lock: ~Copyable, @unchecked Sendable {
         return true
     }
 
-    /// Releases the lock, which the caller has.
+    /// Releases the lock, which the caller has taken.
     @inline(__always)
     package borrowing func unlock() {
         if State.isContended(state.exchange(State.free, ordering: .releasing)) { wakeOne() }
@@ -100,7 +100,7 @@ package final class Guarded<Value>: @unchecked Sendable {
     private let lock = Lock()
     @exclusivity(unchecked) private var value: Value
 
-    /// The value, which only ``withLock(_:)`` gives access to.
+    /// Makes a guarded value, which only ``withLock(_:)`` gives access to.
     package init(_ value: Value) { self.value = value }
 
     /// Holds the lock while `body` uses the value.

@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Traps with a text that names the state and the remedy, in release builds too, where `precondition` says nothing.
+/// Traps with a message if the condition is false, in release builds too, where `precondition` prints no message.
+///
+/// The message names the state and the remedy.
 @inline(__always)
 package func require(_ condition: Bool, _ text: @autoclosure () -> String) {
     if !condition { misuse(text()) }

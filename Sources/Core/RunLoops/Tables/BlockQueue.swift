@@ -5,14 +5,14 @@ internal import Synchronization
 
 /// The blocks of a loop: any thread adds blocks; the loop's thread takes all of them at once, first in, first out.
 ///
-/// A lock and a row of memory. A queue without locks would cost an allocation a block and a reversal at the end. A lock
-/// that posters hold for ten instructions, and the loop once a drain, costs less. A block of the loop's own thread
-/// needs no lock while no other thread has added one (Documentation/Decisions/0008-posting.md).
+/// The queue has a lock and contiguous memory. A lock-free queue would cost an allocation per block and a reversal at
+/// the end. A lock that posting threads hold for ten instructions, and the loop once per drain, costs less. A block of
+/// the loop's own thread needs no lock while no other thread has added one (Documentation/Decisions/0008-posting.md).
 final class BlockQueue: @unchecked Sendable {
     private let lock = Lock()
     // Guarded by the lock.
     @exclusivity(unchecked) private var incoming = BlockBuffer()
-    /// Written by the loop's thread, with the lock held.
+    /// Whether the queue is closed; written by the loop's thread, with the lock held.
     @exclusivity(unchecked) private var isClosed = false
     /// Whether `incoming` has any blocks; written with the lock held.
     private let hasIncoming = Atomic<Bool>(false)
@@ -48,7 +48,7 @@ final class BlockQueue: @unchecked Sendable {
     /// The number of added blocks that the loop has not looked at.
     var incomingCount: Int { lock.withLock { incoming.count } }
 
-    /// Blocks that have not run yet, for descriptions: location and modes.
+    /// Describes the blocks that have not run yet, each with its location and modes.
     ///
     /// Only the loop's thread knows the blocks that the loop has looked at, or put in itself.
     func picture(onLoopsThread: Bool) -> [String] {
@@ -89,7 +89,7 @@ final class BlockQueue: @unchecked Sendable {
         return waiting.contains { $0.mayRun(in: mode, isCommon: isCommon) }
     }
 
-    /// Whether a block waits that may run in the mode, and that a run in it must not sleep over.
+    /// Whether a block waits that may run in the mode and must run before the run sleeps.
     ///
     /// The loop's thread, on its way to sleep: from then on a block of another thread is posted with a wake-up.
     @inline(__always)
@@ -214,6 +214,8 @@ struct BlockModes: Equatable, Sendable {
     @inline(__always)
     init(_ mode: RunLoop.Mode) { number = mode.number }
 
+    /// Makes the number of a list of modes.
+    ///
     /// - Precondition: at least one mode.
     init(_ modes: [RunLoop.Mode]) {
         number = modes.count == 1 ? modes[0].number : Self.lists.number(of: modes) | Self.isList

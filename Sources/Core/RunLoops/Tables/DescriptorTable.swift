@@ -12,7 +12,8 @@ final class DescriptorTable {
         /// Whether the kernel watches the descriptor: not while its sources ask for no event, nor after the number was
         /// given to another file.
         var isWatched = false
-        /// In the order in which the sources were added; usually there is one.
+        /// The first of the sources on the descriptor, in the order in which they were added; usually there is only
+        /// one.
         var first: RunLoop.DescriptorSource?
         var others: [RunLoop.DescriptorSource] = []
 
@@ -29,7 +30,9 @@ final class DescriptorTable {
     }
 
     let readiness: any Readiness
-    /// Free entries are used again; each use has another generation, so that an event of an earlier use is recognised.
+    /// The entries; free entries are used again.
+    ///
+    /// Each use has another generation, so that an event of an earlier use is recognised.
     @exclusivity(unchecked) private var entries: [Entry] = []
     @exclusivity(unchecked) private var freeIndices: [UInt32] = []
     @exclusivity(unchecked) private var indices: [CInt: UInt32] = [:]
@@ -43,6 +46,8 @@ final class DescriptorTable {
 
     var sources: [RunLoop.DescriptorSource] { entries.flatMap(\.sources) }
 
+    /// Adds a descriptor source.
+    ///
     /// - Precondition: the table does not contain the source.
     func add(_ source: RunLoop.DescriptorSource) throws(RunLoop.SystemCallError) {
         if let index = indices[source.descriptor] {
@@ -89,6 +94,8 @@ final class DescriptorTable {
         abandoned.append(index)
     }
 
+    /// Removes a descriptor source.
+    ///
     /// - Precondition: the table contains the source.
     func remove(_ source: RunLoop.DescriptorSource) {
         // Not by the descriptor's number alone: an abandoned entry has lost its number.

@@ -11,7 +11,7 @@ struct ItemSet<Item: AnyObject> {
     /// In the order in which they were added.
     var all: [Item] { sorted { _ in 0 } }
 
-    /// In ascending order; items of equal order as they were added.
+    /// Returns the items by ascending order, and items of equal order in the order in which they were added.
     @inline(__always)
     func sorted(by order: (Item) -> Int) -> [Item] {
         entries.values.sorted { (order($0.item), $0.number) < (order($1.item), $1.number) }.map(\.item)

@@ -9,10 +9,10 @@ internal import Synchronization
 /// reads the atomics to find out without the lock that there is nothing to do.
 final class ModeState: @unchecked Sendable {
     let mode: RunLoop.Mode
-    /// Its place among the modes of the loop.
+    /// The index of the mode among the modes of the loop.
     let number: Int
     private var observerSet = ItemSet<RunLoop.Observer>()
-    /// ``observers``, until one is added or removed.
+    /// The cached value of ``observers``; `nil` after an observer was added or removed.
     private var sortedObservers: [RunLoop.Observer]? = []
     /// All activities that the observers ask for; also some of removed observers, until the others are sorted.
     private let observerMask = Atomic<UInt>(0)
@@ -30,7 +30,7 @@ final class ModeState: @unchecked Sendable {
 
     // Written with the loop's lock held, so that a load and a store are as good as an addition in one. Read by the
     // loop's thread without it: an item that another thread adds is seen a moment earlier or later; both are right.
-    /// How many buckets have a timer.
+    /// The number of buckets that contain a timer.
     private let busyBuckets = Atomic<Int>(0)
     private let sourceCount = Atomic<Int>(0)
     private let emptied = Atomic<Int>(0)
@@ -78,7 +78,7 @@ final class ModeState: @unchecked Sendable {
 
     // MARK: Observers
 
-    /// By order; observers of equal order as they were added.
+    /// The observers by ascending order, and observers of equal order in the order in which they were added.
     ///
     /// - Complexity: O(1), or O(n log n) after one was added or removed: so a change of each of n observers does not move
     ///   the others each time.

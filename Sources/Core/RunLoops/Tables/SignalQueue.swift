@@ -42,7 +42,7 @@ final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Sendable {
             set { present.store(newValue, ordering: .sequentiallyConsistent) }
         }
 
-        /// The source has left the mode: with the loop's lock held.
+        /// Called with the loop's lock held, when the source was removed from the mode.
         func leave() {
             isPresent = false
             if isQueued.load(ordering: .relaxed) { queue.countStale() }

@@ -10,9 +10,13 @@ struct BucketNumber: BitwiseCopyable, Equatable {
 
     private init(raw: UInt16) { self.raw = raw }
 
+    /// Makes the number of the bucket at an index.
+    ///
     /// - Precondition: less than `maxCount`.
     init(index: Int) { raw = UInt16(index + 1) }
 
+    /// The index of the bucket.
+    ///
     /// - Precondition: not `none`.
     @inline(__always)
     var index: Int { Int(raw) - 1 }

@@ -54,7 +54,7 @@ struct DueList<Timer: AnyObject>: ~Copyable {
 
     // MARK: Servings
 
-    /// A serving begins, with an empty list.
+    /// Begins a serving, with an empty list.
     ///
     /// - Precondition: the listed entries of an outer serving were put back.
     @inline(__always)
@@ -75,7 +75,7 @@ struct DueList<Timer: AnyObject>: ~Copyable {
         return count - 1
     }
 
-    /// The place to be served now; `nil` at the end.
+    /// Returns the place that is to be served now, and moves on to the next place; `nil` at the end.
     @inline(__always)
     mutating func takeNext() -> Int? {
         if next == count { return nil }
@@ -89,13 +89,13 @@ struct DueList<Timer: AnyObject>: ~Copyable {
         return members.base[place].content
     }
 
-    /// A serving ends: the outer one goes on.
+    /// Ends a serving, so that the outer serving continues.
     @inline(__always)
     mutating func end(_ outer: Outer) {
         (next, count) = (outer.next, outer.count)
     }
 
-    /// Takes the references of all servings, which end without going on.
+    /// Takes the references of all servings, which do not continue.
     ///
     /// - Precondition: nothing is listed.
     mutating func takeAll() -> [Timer] {
@@ -106,7 +106,7 @@ struct DueList<Timer: AnyObject>: ~Copyable {
 
     // MARK: Places. For queues.
 
-    /// A listed entry is served.
+    /// Counts a listed entry as served.
     @inline(__always)
     mutating func serve() { listedCount -= 1 }
 
@@ -124,7 +124,7 @@ struct DueList<Timer: AnyObject>: ~Copyable {
         members.base[place].content = .closure
     }
 
-    /// A closure is cancelled.
+    /// Unlists a closure that is cancelled.
     mutating func leave(_ place: Int) {
         listedCount -= 1
         members.base[place].content = .gone

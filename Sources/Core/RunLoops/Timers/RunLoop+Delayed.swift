@@ -4,9 +4,8 @@
 extension RunLoop {
     /// Identifies a delayed closure, so that the closure can be cancelled.
     ///
-    /// A small value, which you may drop. For a closure in one mode it keeps nothing alive. For a closure in the common
-    /// modes it keeps the closure alive until the closure has run or is cancelled, also after the end of the loop's
-    /// thread.
+    /// You need not keep the value. For a closure in one mode it retains nothing. For a closure in the common modes it
+    /// retains the closure until the closure has run or is cancelled, also after the end of the loop's thread.
     ///
     /// Thread safety: a value; any thread.
     public struct Delayed: Hashable, Sendable {
@@ -37,16 +36,18 @@ extension RunLoop {
 
     /// Runs a closure on the loop's thread once, when a delay has passed.
     ///
-    /// The cheapest kind of timer: in one mode it uses an entry of a table and no object. The loop serves it with all
-    /// other timers, in the order of the dates. It keeps the mode from being empty, and wakes the loop.
+    /// This is the cheapest kind of timer: a closure in one mode needs an entry of a table and no object. The loop
+    /// calls delayed closures and timers together, in the order of their dates. Until the closure is called, its mode
+    /// is not empty. A sleeping loop wakes up for the closure.
     ///
     /// - Parameters:
-    ///   - delay: The time to wait, on the monotonic clock; a delay that is not positive ends in the next turn.
-    ///   - mode: The mode; `.common` for all common modes, which needs a ``Timer``.
+    ///   - delay: The time to wait, on the monotonic clock; if it is not positive, the closure runs in the next turn.
+    ///   - mode: The mode; `.common` for all common modes, for which the loop makes a ``Timer``.
     ///   - fileID: The file that posts the closure.
     ///   - line: The line that posts the closure.
-    ///   - body: Runs once; released without a run if it is cancelled, or if the thread ends before.
-    /// - Returns: The value with which ``cancel(_:)`` cancels the closure.
+    ///   - body: The closure, which runs once; it is released without having run if it is cancelled, or if the thread
+    ///     ends before.
+    /// - Returns: A value that identifies the closure, for ``cancel(_:)``.
     ///
     /// Corresponds to `performSelector:withObject:afterDelay:inModes:`, and to a Core Foundation timer that fires once.
     /// Thread safety: any thread.
@@ -91,7 +92,7 @@ extension RunLoop {
 
     /// Cancels a closure that waits for its delay, and releases it.
     ///
-    /// - Returns: Whether this call keeps the closure from running. `false` if the closure runs, has run, or was
+    /// - Returns: Whether this call has cancelled the closure. `false` if the closure is running, has run, or was
     ///   cancelled before; always `false` for a closure of another loop.
     ///
     /// Corresponds to `cancelPreviousPerformRequestsWithTarget:`, for one request. Thread safety: any thread.

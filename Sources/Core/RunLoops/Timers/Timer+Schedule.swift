@@ -8,20 +8,20 @@ extension RunLoop.Timer {
     public struct Schedule: Sendable, Hashable {
         enum Start: Sendable, Hashable {
             case after(Duration)
-            /// Nanoseconds of the clock.
+            /// A date on the clock, in nanoseconds.
             case at(Int64)
         }
 
         let base: RunLoop.TimeBase
         let start: Start
-        /// `nil` for a timer that fires once.
+        /// The time between two fires; `nil` for a timer that fires once.
         let interval: Duration?
 
-        /// Fires after `delay`, then, if `interval` is given, again and again.
+        /// Fires after `delay`, and then, if `interval` is given, repeatedly.
         ///
         /// **The delay counts from the moment at which the timer is made, and not from the moment at which it is
-        /// added.** If you add a timer later than you make it, call ``RunLoop/Timer/restart(after:)`` first. A `delay`
-        /// that is not positive ends in the next turn.
+        /// added.** If you add a timer later than you make it, call ``RunLoop/Timer/restart(after:)`` first. If `delay`
+        /// is not positive, the timer fires in the next turn.
         ///
         /// - Precondition: `interval` is `nil` or at least one nanosecond. **An interval of zero or less traps**, see
         ///   ``every(_:clock:)``.
@@ -31,11 +31,11 @@ extension RunLoop.Timer {
             Schedule(base: clock, start: .after(delay), interval: interval)
         }
 
-        /// Fires again and again, for the first time when one interval has passed.
+        /// Fires repeatedly, for the first time after one interval.
         ///
         /// The first interval counts from the moment at which the timer is made. **An interval of zero or less traps.**
-        /// Give a computed interval a lower bound, such as `max(interval, .milliseconds(1))`, or take
-        /// ``after(_:every:clock:)`` with `every: nil` where the timer is to fire once.
+        /// Give a computed interval a lower bound, such as `max(interval, .milliseconds(1))`. For a timer that fires
+        /// once, use ``after(_:every:clock:)`` with `every: nil`.
         ///
         /// Corresponds to `CFRunLoopTimerCreate`, where such an interval makes a timer that fires once.
         /// - Precondition: `interval` is at least one nanosecond.
@@ -43,7 +43,7 @@ extension RunLoop.Timer {
             Schedule(base: clock, start: .after(interval), interval: interval)
         }
 
-        /// Fires at `instant`, on the clock of `instant`; then, if `interval` is given, again and again.
+        /// Fires at `instant`, on the clock of `instant`, and then, if `interval` is given, repeatedly.
         ///
         /// An instant of the `.realtime` clock is a date: it keeps its meaning when the wall clock is changed.
         /// An instant that has passed counts as the present instant, as in Core Foundation.

@@ -4,12 +4,12 @@
 internal import CLinuxKernel
 
 extension RunLoop {
-    /// Calls a closure at an instant, once or again and again.
+    /// Calls a closure at an instant, once or repeatedly.
     ///
-    /// A timer is added to modes of one loop, and fires when it is due and one of these modes runs. Repeats stay on the
-    /// grid of the first date: a late fire does not shift the next, and dates that passed while the thread was busy are
-    /// skipped. A timer does not fire inside its own callout. A timer that fires once is invalid after its callout,
-    /// unless ``restart(after:)`` was called there.
+    /// A timer is added to modes of one loop, and fires when it is due and one of these modes runs. The dates of a
+    /// repeating timer are the first date plus multiples of the interval: a late fire does not shift the next date, and
+    /// dates that passed while the thread was busy are skipped. A timer does not fire inside its own callout. A timer
+    /// that fires once is invalid after its callout, unless ``restart(after:)`` was called there.
     ///
     /// Giving a timer another date is cheaper than making a new timer, and a tolerance saves wake-ups and work. A
     /// closure that is to run once, after a delay, needs no timer: ``RunLoop/perform(after:in:fileID:line:_:)``.
@@ -23,7 +23,7 @@ extension RunLoop {
             let rawValue: UInt8
             /// The timer is in no heap, and the caller has its closure.
             static let underWay = Callout(rawValue: 1)
-            /// The caller owns the loop's reference: the timer was removed from its modes during the callout.
+            /// The timer was removed from its modes during the callout, so that the caller owns the loop's reference.
             static let onLoan = Callout(rawValue: 2)
             /// The timer was restarted in the callout.
             static let restarted = Callout(rawValue: 4)
@@ -39,7 +39,7 @@ extension RunLoop {
 
             /// Nanoseconds between fires; 0 for a timer that fires once.
             var interval: Int64 { spans?.pointee.interval ?? 0 }
-            /// Nanoseconds; 0 if there is neither an interval nor a long tolerance.
+            /// The tolerance in nanoseconds; 0 if there is neither an interval nor a long tolerance.
             var tolerance: Int64 { spans?.pointee.tolerance ?? 0 }
 
             mutating func set(interval: Int64, tolerance: Int64) {
@@ -49,14 +49,14 @@ extension RunLoop {
                 spans?.initialize(to: (interval, tolerance))
             }
 
-            /// Also the end of the timer.
+            /// Frees the memory; also called when the timer is released.
             mutating func free() {
                 spans?.deallocate()
                 spans = nil
             }
         }
 
-        /// Nanoseconds, at most half the interval; `.max` if only the rhythm has the tolerance.
+        /// The tolerance in nanoseconds, at most half the interval; `.max` if the tolerance is stored in the rhythm.
         // In a gap that the fields of every item leave.
         @exclusivity(unchecked) private var shortTolerance: UInt32 = 0
         let owner = ItemOwner()
@@ -76,13 +76,14 @@ extension RunLoop {
             let call: (Timer) -> Void
         }
 
-        /// A timer whose closure runs on the thread that makes it, and may use that thread's state.
+        /// Makes a timer whose closure runs on the calling thread, and may use that thread's state.
         ///
         /// - Parameters:
         ///   - schedule: When the timer fires, on which clock, and how often. **A delay counts from now, not from the
         ///     moment at which the timer is added.**
         ///   - tolerance: How much later than its date the timer may fire; it never fires earlier. The loop uses the
-        ///     tolerance to serve several timers with one wake-up. At most half the interval counts.
+        ///     tolerance to serve several timers with one wake-up. A tolerance above half the interval counts as half
+        ///     the interval.
         ///   - label: The name in descriptions and tools; where it was made, if `nil`.
         ///   - fileID: The file that makes the timer.
         ///   - line: The line that makes the timer.
@@ -100,7 +101,7 @@ extension RunLoop {
             )
         }
 
-        /// A timer whose closure may run on any thread: it can be added to any loop.
+        /// Makes a timer whose closure may run on any thread: it can be added to any loop.
         ///
         /// The parameters are the same as for ``init(_:tolerance:label:fileID:line:handler:)``.
         public static func sendable(
@@ -110,7 +111,7 @@ extension RunLoop {
             Timer(schedule, tolerance, ItemLabel(label, fileID, line), allowedThread: AllowedThread.anyThread, handler)
         }
 
-        /// A timer whose closure runs on the main actor: it can be added to the main loop, from any thread.
+        /// Makes a timer whose closure runs on the main actor: it can be added to the main loop, from any thread.
         ///
         /// The parameters are the same as for ``init(_:tolerance:label:fileID:line:handler:)``.
         public static func mainActor(
@@ -189,9 +190,9 @@ extension RunLoop {
         /// The date of the next fire, on the timer's own clock.
         ///
         /// Inside the timer's callout this is the date that is being served. Setting a date there replaces the next
-        /// date of the grid and starts a new grid. For a timer that fires once it has no effect, unlike
-        /// ``restart(after:)``. An instant that has passed counts as the present instant. If a sleeping loop must now
-        /// sleep shorter, it is woken for that, and does not turn.
+        /// date, and later dates count from the new one. For a timer that fires once, setting it there has no effect,
+        /// unlike ``restart(after:)``. An instant that has passed counts as the present instant. If the new date is
+        /// before the end of the loop's sleep, the sleep is shortened without a turn.
         ///
         /// Corresponds to `CFRunLoopTimerGetNextFireDate` and `CFRunLoopTimerSetNextFireDate`.
         /// - Precondition: the instant set is on the timer's clock.
@@ -215,11 +216,12 @@ extension RunLoop {
             withFields { state in isValid ? .nanoseconds(fire) - .nanoseconds(now(of: state)) : nil }
         }
 
-        /// Sets the next fire to `delay` from now; if `delay` is not positive, to the next turn.
+        /// Makes the timer fire after `delay` from now, or in the next turn if `delay` is not positive.
         ///
-        /// The cheapest way to postpone a time-out: the timer moves in its queue, and nothing is allocated or released.
-        /// Inside the timer's callout the call keeps a timer that fires once from becoming invalid, and gives a timer
-        /// that repeats another next date and another grid. The call has no effect on an invalid timer.
+        /// This is the cheapest way to postpone a time-out: the timer moves in its queue, and no memory is allocated or
+        /// released. Inside the timer's callout, the call keeps a timer that fires once from becoming invalid. For a
+        /// timer that repeats, it replaces the next date, and later dates count from the new one. The call has no
+        /// effect on an invalid timer.
         ///
         /// Corresponds to `CFRunLoopTimerSetNextFireDate`, which cannot restart a timer that fires once in its callout.
         /// - Complexity: O(log n) in the timers of the loop.

@@ -21,7 +21,7 @@ struct TimerHeap: ~Copyable {
             rank = UInt64(sequence) &<< 32 | UInt64(slot)
         }
 
-        /// Incremented for each entry; equal dates are ordered by it.
+        /// The number that orders entries of equal dates; it is incremented for each entry.
         var sequence: UInt32 {
             @inline(__always) get { UInt32(truncatingIfNeeded: rank &>> 32) }
             set { rank = UInt64(newValue) &<< 32 | UInt64(slot) }
@@ -45,7 +45,7 @@ struct TimerHeap: ~Copyable {
     /// Marks a slot whose entry was moved out of the heap; the other bits are its place.
     private static let elsewhere: UInt32 = 1 << 31
 
-    /// Placed so that the four children of an entry are one cache line.
+    /// The entries, placed so that the four children of an entry are one cache line.
     private var entries = TimerMemory<Entry>(lead: 3)
     private(set) var count = 0
     /// The position of each slot's entry: less than `elsewhere` if it is in the heap.
@@ -76,6 +76,8 @@ struct TimerHeap: ~Copyable {
         return position < Self.elsewhere || position == Self.nowhere ? nil : Int(position & ~Self.elsewhere)
     }
 
+    /// Adds an entry.
+    ///
     /// - Precondition: no entry has the slot.
     @inline(__always)
     mutating func insert(_ entry: Entry) {
@@ -98,6 +100,8 @@ struct TimerHeap: ~Copyable {
         }
     }
 
+    /// Removes the entry of the slot.
+    ///
     /// - Precondition: an entry has the slot.
     @inline(__always)
     mutating func remove(_ slot: UInt32) {

@@ -21,7 +21,7 @@ extension RunLoop {
         return since
     }
 
-    /// The same with the lock held.
+    /// Returns the value of ``timersReadySince(_:isAwakeAnyway:before:)``; called with the lock held.
     func timersReady(_ mode: ModeState, isAwakeAnyway: Bool) -> Int64? {
         let now = monotonicNow()
         var since: Int64?
@@ -73,7 +73,7 @@ extension RunLoop {
         spent?.release()
     }
 
-    /// Checks the entries that were unlisted since: rule 3.3.11.
+    /// Checks an entry that was unlisted since the serving began: Specification 3.3.11.
     ///
     /// The lock is held before and afterwards, and not in between: other threads need not wait until all are looked at.
     @inline(never)
@@ -301,7 +301,8 @@ extension RunLoop.State {
         return true
     }
 
-    /// The same with the lock held; with or without pauses in which other threads may take the lock.
+    /// Puts the listed entries back into their queues, with the lock held; with or without pauses in which other
+    /// threads may take the lock.
     func putListedBack(pausing: Bool) {
         var place = 0
         while let listed = dueList.firstListed(from: place) {

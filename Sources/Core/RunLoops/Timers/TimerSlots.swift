@@ -111,7 +111,7 @@ struct DelayedTable: ~Copyable {
         var body: DelayedBody?
         /// The number of the queue's entry; in a free cell the index of the next free cell.
         var slot: UInt32
-        /// Different for each closure.
+        /// The number of the closure, different for each closure.
         var number: UInt32
     }
 
@@ -158,6 +158,8 @@ struct DelayedTable: ~Copyable {
         }
     }
 
+    /// The number of the closure in a cell.
+    ///
     /// - Precondition: the cell has a closure.
     func number(of index: UInt32) -> UInt32 { cells.base[Int(index)].number }
 

@@ -12,7 +12,7 @@ extension RunLoop.State {
     /// - Precondition: the timer is in a bucket.
     func bucket(of timer: RunLoop.Timer) -> TimerBucket { timerBuckets[timer.bucket.index] }
 
-    /// The same without counting a reference.
+    /// Calls `body` with the bucket of a timer of this loop, without counting a reference.
     @inline(__always)
     func withBucket<Result>(of timer: RunLoop.Timer, _ body: (TimerBucket) -> Result) -> Result {
         // SAFETY: the loop keeps its buckets.
@@ -138,7 +138,8 @@ extension RunLoop.State {
         if timer.callout.contains(.underWay) { comesDuringCallout(timer) } else { enqueue(timer, in: bucket) }
     }
 
-    /// A timer whose callout is under way on another thread is in no queue, and has to be found if this thread ends.
+    /// Records a timer whose callout is under way on another thread: it is in no queue, and has to be found if this
+    /// thread ends.
     @inline(never)
     private func comesDuringCallout(_ timer: RunLoop.Timer) {
         let isOwn = firingTimers.contains { $0.toOpaque() == Unmanaged.passUnretained(timer).toOpaque() }
@@ -172,7 +173,8 @@ extension RunLoop.State {
 
     // MARK: Queues
 
-    /// Puts a timer behind all timers of the same date, and makes a thread that sleeps too long sleep shorter.
+    /// Puts a timer behind all timers of the same date, and shortens the thread's sleep if it would end too late for
+    /// the timer.
     @inline(__always)
     func enqueue(_ timer: RunLoop.Timer, in bucket: TimerBucket) {
         assignSequence(to: timer.fire, in: bucket)

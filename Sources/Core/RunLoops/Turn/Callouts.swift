@@ -62,7 +62,7 @@ func RUNLOOP_IS_SERVICING_THE_MAIN_DISPATCH_QUEUE(_ queue: MainQueue) {
 
 // Steps 2 to 5 and 8 to 10, except timers. The loop's thread, without the lock held.
 extension RunLoop {
-    /// Every callout goes through here: one place for tracing.
+    /// Makes a callout, and reports it to the tracer; this function makes every callout.
     @inline(__always)
     func callOut(
         _ callee: LoopEvent.Callee, _ label: @autoclosure () -> ItemLabel, wanted: @autoclosure () -> LoopWait? = nil,
@@ -91,7 +91,8 @@ extension RunLoop {
     @inline(never)
     private func traceEnd() { callTracers.popLast()?.trace(.returns) }
 
-    /// Reports a part of a callout to the tracer as if it were a callout: a job, which was queued by itself, or one of several phases.
+    /// Reports a part of a callout to the tracer as if it were a callout: a job, which was queued by itself, or one of
+    /// several phases.
     package func callOut(part label: ItemLabel, job: UnsafeRawPointer? = nil, _ call: () -> Void) {
         callOut(.job, label, wanted: job.flatMap { LoopWait(job: $0) }, call)
     }
@@ -104,8 +105,11 @@ extension RunLoop {
         if tracer != nil || mode.observes(activity) { callWanted(activity, mode) }
     }
 
-    /// The list is taken first: an observer added in a callout is called next time, an observer removed in a callout is
-    /// called this once more, as in Core Foundation, and an observer made invalid is not called.
+    /// Calls the observers that ask for the activity.
+    ///
+    /// The list of observers is read first: an observer added in a callout is called at the next activity, an observer
+    /// removed in a callout is still called this time, as in Core Foundation, and an observer invalidated in a callout
+    /// is not called.
     @inline(never)
     private func callWanted(_ activity: Activities, _ mode: ModeState) {
         report(.passes(activity))
@@ -133,13 +137,13 @@ extension RunLoop {
 
     /// Runs the blocks that may run in the mode, first in, first out; the others keep their place.
     ///
-    /// Blocks that are posted meanwhile wait for the next drain, and a nested run runs only these new blocks.
+    /// Blocks that are posted meanwhile wait for the next call, and a nested run runs only these new blocks.
     @inline(__always)
     func runBlocks(_ mode: ModeState) {
         if !blocks.isEmpty { drainBlocks(mode) }
     }
 
-    /// A separate function, so that a turn without blocks pays only for the test whether there are any.
+    /// Runs the blocks in a separate function, so that a turn without blocks costs only the test for blocks.
     @inline(never)
     private func drainBlocks(_ mode: ModeState) {
         blocks.drain(
@@ -149,8 +153,8 @@ extension RunLoop {
 
     // MARK: Signalled sources
 
-    /// Step 5: performs the signalled sources of the mode in ascending order, or only the first if the run returns
-    /// after one; then runs blocks again if any source was performed.
+    /// Does step 5: performs the signalled sources of the mode by ascending order, or only the first if the run returns
+    /// after one source; then runs blocks again if the last source was performed.
     ///
     /// Returns whether the last source looked at was performed. The last source decides, as in Core Foundation: after a
     /// source that invalidated a later one the turn may sleep.
@@ -168,7 +172,7 @@ extension RunLoop {
         return handled
     }
 
-    /// The sources are collected first; each is looked at again before its callout.
+    /// Performs several sources: collects them first, and checks each again before its callout.
     @inline(never)
     private func performSeveral(_ signals: SignalQueue<Source>, onlyFirst: Bool) -> Bool {
         var queued: [SignalQueue<Source>.Queued] = []

@@ -23,7 +23,7 @@ final class Guest {
     @exclusivity(unchecked) var servesMainQueue = true
     /// The number of times that the mode of the next wait was set explicitly: a run that ends then keeps that mode.
     @exclusivity(unchecked) var modesSet = 0
-    /// Whether the descriptor shows nothing until the next wait in the host.
+    /// Whether the descriptor does not become readable until the next wait in the host.
     @exclusivity(unchecked) var isSilent = false
 
     init(_ set: any GuestDescriptor, in mode: ModeState) {
@@ -35,7 +35,7 @@ final class Guest {
 extension RunLoop {
     // MARK: In the host, and back
 
-    /// From here on the descriptor is readable while the loop has work in its mode.
+    /// Makes the descriptor readable from now on while the loop has work in its mode.
     ///
     /// - Parameter isReady: Whether the loop has something to do already; `nil` to look whether blocks or signals wait.
     ///   A turn that has found nothing leaves work that was added since then without a wake-up to the next turn.
@@ -82,8 +82,8 @@ extension RunLoop {
         }
     }
 
-    /// Until the next wait in the host the descriptor shows nothing: the thread is about to sleep by itself, or to watch
-    /// the main queue for a run of its own.
+    /// Makes the descriptor not readable until the next wait in the host: the thread is about to sleep by itself, or to
+    /// watch the main queue for a run of its own.
     ///
     /// A host may watch the descriptor from another thread meanwhile. It would repeatedly find the descriptor readable
     /// for work that this run serves.
@@ -95,7 +95,7 @@ extension RunLoop {
         withLock { guest.set.silence() }
     }
 
-    /// The thread ends.
+    /// Called when the thread ends: closes the guest's descriptors.
     func endGuest() {
         guard let guest = state.guest else { return }
         withLock {
@@ -107,7 +107,7 @@ extension RunLoop {
 
 // Changes from any thread. With the lock held.
 extension RunLoop.State {
-    /// A timer was added or removed, or its date was changed.
+    /// Called when a timer is added or removed, or its date is changed.
     @inline(never)
     func datesChangedInHost() {
         guard let guest, wakeWord.phase == .inHost else { return }

@@ -3,18 +3,21 @@
 
 internal import CLinuxKernel
 
-/// libdispatch's main queue, which `@MainActor` uses too, from the main loop's side.
+/// Access of the main loop to libdispatch's main queue, which `@MainActor` uses too.
 ///
 /// libdispatch exports what Core Foundation needs: a descriptor that is readable while the queue has work, and
 /// a function that does the work on the main thread.
 struct MainQueue {
-    /// libdispatch makes the descriptor once, and a forked child shares it with its parent.
+    /// The descriptor, and the process that has made it: libdispatch makes the descriptor once, and a forked child
+    /// shares it with its parent.
     private static let made = (descriptor: make(), generation: ForkGeneration())
 
     let descriptor: CInt
 
-    /// Fails in a forked child whose parent has the descriptor, or had given its main thread to `dispatchMain()`, after
-    /// which libdispatch makes none.
+    /// Gets the queue's descriptor.
+    ///
+    /// Fails in a forked child whose parent has the descriptor, or has called `dispatchMain()` on its main thread,
+    /// because libdispatch then makes no descriptor.
     init?() {
         if Self.made.generation.isInherited || Self.made.descriptor < 0 { return nil }
         descriptor = Self.made.descriptor

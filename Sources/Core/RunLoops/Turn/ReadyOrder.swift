@@ -4,9 +4,9 @@
 /// The instant since which the timers of a mode have been ready, and the rule of what is served first: the kind of item
 /// that has been ready longest (Specification 5.5).
 ///
-/// A wake-up is ready since it was called, descriptors since the look before the one that found them. Timers are ready
-/// since the first of them was due. They keep that instant if the first timer is removed or postponed before it is
-/// served. A timer that was due before it became the first is ready since it became the first.
+/// A wake-up is ready since its call, and descriptors since the look before the one that found them ready. Timers are
+/// ready since the first of them was due. They keep that instant if the first timer is removed or postponed before it
+/// is served. A timer that was due before it became the first is ready since it became the first.
 ///
 /// All instants are of the monotonic clock. Guarded by the loop's lock.
 struct ReadyOrder {
@@ -18,7 +18,7 @@ struct ReadyOrder {
     /// The instant since which timers are ready whose first was due at `date`.
     func timersReady(since date: Int64) -> Int64 { timersWaitSince ?? max(date, timersAwaited) }
 
-    /// Another timer becomes the first: a timer is added or removed, or its date is changed.
+    /// Called when another timer becomes the first because a timer is added or removed, or its date is changed.
     ///
     /// - Parameter date: When the present first timer is, or was, due.
     mutating func firstTimerChanges(from date: Int64, now: Int64) {
@@ -26,13 +26,13 @@ struct ReadyOrder {
         timersAwaited = now
     }
 
-    /// Due timers are being served: remaining timers and timers that are added later are ready since now.
+    /// Called when due timers are served: remaining timers and timers that are added later count as ready since now.
     mutating func timersServed(_ now: Int64, leavingOthers: Bool) {
         timersWaitSince = leavingOthers ? now : nil
         timersAwaited = now
     }
 
-    /// A look at what has been ready since `date` at the latest has found no due timer.
+    /// Called when a look for items that were ready before `date` has found no due timer.
     mutating func passTimers(before date: Int64 = .max) {
         if let since = timersWaitSince, since < date { timersWaitSince = nil }
     }

@@ -84,7 +84,7 @@ extension RunLoop {
     /// Looks at everything without sleeping.
     func look(_ run: RunState, _ mode: ModeState) -> Cause { findReady(run, mode) ?? .nothing }
 
-    /// The same; `nil` if there is nothing, not even a wake-up.
+    /// Returns the kind that has been ready longest; `nil` if nothing is ready, not even a wake-up.
     func findReady(_ run: RunState, _ mode: ModeState) -> Cause? {
         prepareToLook(run, mode)
         if mode.ready.isEmpty {
@@ -131,7 +131,7 @@ extension RunLoop {
     }
 
     /// Drops events that were fetched for descriptor sources which were removed or invalidated since, and events of
-    /// descriptors that another run has served: they must not make a turn.
+    /// descriptors that another run has served: they must not cause a turn.
     ///
     /// The events are not fetched anew: the kernel would begin elsewhere, and unserved descriptors could wait forever.
     func dropStaleEvents(_ mode: ModeState) {
@@ -176,7 +176,7 @@ extension RunLoop {
 
     // MARK: Sleeping
 
-    /// Steps 7 and 8; `nil` if the run ends where it would sleep, and has nothing to do.
+    /// Does steps 7 and 8; returns `nil` if the run ends where it would sleep, and has nothing to do.
     @inline(__always)
     func sleep(_ run: RunState, _ mode: ModeState) -> Cause? {
         if run.endsWhenIdle { return findReady(run, mode) ?? (hasUnserved(run, mode) ? .unserved : nil) }
@@ -195,13 +195,13 @@ extension RunLoop {
         return !mode.signals.isEmpty || blocks.hasBlock(in: mode.mode, isCommon: mode.isCommon)
     }
 
-    /// Whether a closure waits that the thread must not sleep over: Specification 3.7.5.
+    /// Whether a closure waits that has to run before the thread sleeps: Specification 3.7.5.
     @inline(__always)
     func hasWakingBlock(_ mode: ModeState) -> Bool {
         blocks.hasWakingBlock(in: mode.mode, isCommon: mode.isCommon)
     }
 
-    /// Sleeps until there is something to do, or the time is over.
+    /// Sleeps until there is something to do, or the limit has passed.
     private func sleepUntilReady(_ run: RunState, _ mode: ModeState) -> Cause {
         if let guest = state.guest { silence(guest) }
         // Nothing is called before the thread has slept, and other threads wake it or make it look again.
@@ -248,7 +248,7 @@ extension RunLoop {
         }
     }
 
-    /// The same for recorders: what has ended the sleep, and when the sleep began.
+    /// Sleeps until there is something to do, and reports to recorders when the sleep began and what has ended it.
     @inline(never)
     private func sleepAndTrace(_ run: RunState, _ mode: ModeState) -> Cause {
         let began = now(.monotonic)
@@ -273,7 +273,7 @@ extension RunLoop {
 
 // News for a thread that sleeps. With the lock held.
 extension RunLoop.State {
-    /// A timer has come, or has got another date, that has to be served by `latest`.
+    /// Called when a timer is added or gets another date; the timer has to be served by `latest`.
     @inline(__always)
     func timerComes(_ latest: Int64, in bucket: TimerBucket) {
         let phase = wakeWord.phase
@@ -289,15 +289,15 @@ extension RunLoop.State {
         if phase == .inHost { datesChangedInHost() } else { lookAgain() }
     }
 
-    /// Descriptors have come or gone, which a waiting thread does not see.
+    /// Called when descriptors are added or removed, which a waiting thread does not notice by itself.
     func descriptorsChanged(in mode: ModeState) {
         let phase = wakeWord.phase
         guard phase != .awake, sleep.isIn(mode) else { return }
         if phase == .inHost { descriptorsChangedInHost(mode) } else { lookAgain() }
     }
 
-    /// A mode has become a common one: a block that waits for the common modes may run in it now, and the thread must
-    /// not sleep over it.
+    /// Called when a mode is marked as common: a block that waits for the common modes may now run in the mode, and the
+    /// thread must not sleep before it has.
     func modeBecameCommon() {
         // The loop's own thread too: while the loop is in its host, nobody looks.
         if let phase = wakeWord.lookAgain() { kernel.wake(wakeWord, phase) }

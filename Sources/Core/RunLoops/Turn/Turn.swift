@@ -5,7 +5,7 @@ internal import Synchronization
 
 // Specification 4 and 5: one run, and one turn. The loop's thread.
 extension RunLoop {
-    /// One run: Specification 4.
+    /// Makes one run: Specification 4.
     func run(_ mode: Mode, _ limit: RunState.Limit, returnsAfterSource: Bool) -> RunResult {
         if mode == .common { return finishInCommonModes() }
         requireOwnThread()
@@ -21,9 +21,9 @@ extension RunLoop {
         return result.unsafelyUnwrapped
     }
 
-    /// One turn: Specification 5, step by step.
+    /// Makes one turn: Specification 5, step by step.
     ///
-    /// Returns the result if the run ends; `nil` if it goes on.
+    /// Returns the result if the run ends; `nil` if it continues.
     func turn(_ run: inout RunState, in mode: ModeState) -> RunResult? {
         guard beginTurn() else { return .stopped }
         callObservers(.beforeTimers, mode)  // 2
@@ -40,7 +40,8 @@ extension RunLoop {
         return verdict(&run, mode, handled: didPerform || didServe)
     }
 
-    /// From here on wake-ups count; returns false if a stop has come since the last turn looked.
+    /// Begins a turn, from which on wake-ups count; returns false if the run was stopped since the end of the last
+    /// turn.
     @inline(__always)
     private func beginTurn() -> Bool {
         // A callout of the turn before may have let a host wait for the loop.
@@ -48,7 +49,7 @@ extension RunLoop {
         return state.wakeWord.beginTurn()
     }
 
-    /// Step 9; returns whether a source was handled, or work of the main queue done.
+    /// Does step 9; returns whether a source was handled, or work of the main queue was done.
     @inline(__always)
     private func serve(_ cause: Cause, _ run: inout RunState, _ mode: ModeState) -> Bool {
         run.didMainQueue = false
@@ -62,7 +63,7 @@ extension RunLoop {
         return run.didMainQueue
     }
 
-    /// The end of step 10.
+    /// Ends step 10: returns the result if the run ends, or `nil` if it continues.
     @inline(__always)
     private func verdict(_ run: inout RunState, _ mode: ModeState, handled: Bool) -> RunResult? {
         if handled, run.returnsAfterSource { return .handledSource }
@@ -89,7 +90,8 @@ extension RunLoop {
         hasNothingToAwait(mode) && !blocks.hasBlock(in: mode.mode, isCommon: mode.isCommon)
     }
 
-    /// Whether the mode has lost its last item since the turn began, so that it must not be slept in: Specification 4.5.1.
+    /// Whether the mode has lost its last item since the turn began, so that the thread must not sleep: Specification
+    /// 4.5.1.
     @inline(__always)
     func hasLostItems(_ run: RunState, _ mode: ModeState) -> Bool {
         hasNothingToAwait(mode) && run.timesEmptied != mode.timesEmptied

@@ -16,7 +16,8 @@ package final class Choices: Sendable {
     private let planned: [Int]
     private let made = Guarded(Made())
 
-    /// Choices that begin with the planned ones; after them, the kind that has been ready longest is chosen.
+    /// Makes the choices of a run: first the planned choices; after them, the kind that has been ready longest is
+    /// chosen.
     package init(_ planned: [Int] = []) { self.planned = planned }
 
     /// Makes the next choice among `count` kinds, and returns its index.

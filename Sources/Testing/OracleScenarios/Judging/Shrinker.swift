@@ -17,7 +17,7 @@ package struct Shrinker {
         self.budget = budget
     }
 
-    /// The smallest difference found by running at most `budget` candidates.
+    /// Returns the smallest difference that was found by running at most `budget` candidates.
     package static func shrink(_ difference: Difference, _ comparison: Comparison, budget: Int = 400) -> Difference {
         var shrinker = Shrinker(difference, comparison, budget: budget)
         var before: Int

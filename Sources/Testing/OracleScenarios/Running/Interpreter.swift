@@ -6,8 +6,8 @@ internal import RunLoops
 
 /// Runs one scenario on one engine and records a trace.
 ///
-/// SAFETY: `shared` is behind its lock. The rest belongs to the loop's thread; the other thread acts only while that
-/// one sleeps in the kernel, and what it does goes through `shared` and the engine alone.
+/// SAFETY: a lock guards `shared`. All other fields belong to the loop's thread. The other thread acts only while the
+/// loop's thread sleeps in the kernel, and uses nothing but `shared` and the engine.
 package final class Interpreter: CalloutReceiver, ScenarioHost, @unchecked Sendable {
     /// The state that both threads read and write.
     struct Shared {

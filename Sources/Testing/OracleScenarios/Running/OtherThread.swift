@@ -24,7 +24,7 @@ final class OtherThread: Sendable {
     private let host: any ScenarioHost
     private let watch: SleepWatch
 
-    /// The other thread of `host`; made on the loop's thread, which `watch` watches.
+    /// Makes the other thread of `host`; called on the loop's thread, which `watch` watches.
     init(_ host: any ScenarioHost, watching watch: SleepWatch) {
         self.host = host
         self.watch = watch
@@ -75,7 +75,7 @@ final class OtherThread: Sendable {
         }
     }
 
-    /// Stops the loop again and again until the scenario is over, however often the scenario runs the loop.
+    /// Stops the loop repeatedly until the scenario is over, however often the scenario runs the loop.
     private func breakUp() {
         while !host.standing.isOver {
             host.engine.stop()

@@ -18,7 +18,7 @@ final class TimerBarrier: Sendable {
             CInt, CInt, UnsafePointer<itimerspec>?, UnsafeMutablePointer<itimerspec>?
         ) -> CInt
 
-    /// Swift's Glibc module leaves `<sys/timerfd.h>` out, so that the functions are looked up by name.
+    /// The functions of `<sys/timerfd.h>`, looked up by name because Swift's Glibc module leaves this header out.
     private static let functions: (create: Create, setTime: SetTime) = {
         guard let create = dlsym(nil, "timerfd_create"), let setTime = dlsym(nil, "timerfd_settime") else {
             preconditionFailure("the C library has no timer descriptors")

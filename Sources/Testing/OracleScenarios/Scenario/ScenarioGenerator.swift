@@ -88,7 +88,7 @@ package struct ScenarioGenerator {
         }
     }
 
-    /// A date for a timer that does not repeat at slots.
+    /// Makes a date for a timer that does not repeat at slots.
     mutating func makeDate() -> FireDate {
         let roll = random.upTo(99)
         if scenario.timing == .slots, roll < 60, let slot = freeSlots.popLast() { return .slot(slot) }

@@ -13,7 +13,7 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
         state = seed
     }
 
-    /// A generator for scenario `number` of `seed`, so that one scenario can be made without the earlier ones.
+    /// Makes a generator for scenario `number` of `seed`, so that one scenario can be made without the earlier ones.
     package init(seed: UInt64, number: Int) {
         var mixer = SplitMix64(seed: seed)
         let first = mixer.next()

@@ -21,6 +21,8 @@ struct ELFFile {
     private let read: (_ offset: UInt64, _ count: Int) -> [UInt8]
     private let header: [UInt8]
 
+    /// Makes a view of the file that `read` reads.
+    ///
     /// - Parameter read: Returns `count` bytes of the file from an offset on; fewer if the file ends before.
     /// - Returns: `nil` if the bytes are not those of a 64-bit ELF file.
     init?(read: @escaping (_ offset: UInt64, _ count: Int) -> [UInt8]) {

@@ -36,7 +36,7 @@ extension RunLoop.HangWatch {
             public var count: Int
         }
 
-        /// Whether this report is about the beginning or the end.
+        /// Whether the report is made at the beginning or at the end of the hang.
         public var stage: Stage
         /// The number of the hang in the process; both reports of a hang have the same number.
         public var number: Int
@@ -48,11 +48,12 @@ extension RunLoop.HangWatch {
         public var depth: Int
         /// When the stretch began, on the monotonic clock.
         public var since: RunLoop.Instant
-        /// How long the stretch has taken so far, or in all, without the time in ``standstill``.
+        /// The duration of the stretch so far, or of the whole stretch if the hang has ended, without the time in
+        /// ``standstill``.
         public var duration: Duration
         /// How long the process as a whole was stopped during the stretch.
         public var standstill: Duration
-        /// The limit that was passed.
+        /// The limit that the stretch exceeded.
         public var limit: Duration
         /// Why the loop hangs.
         public var cause: Cause
@@ -128,7 +129,7 @@ extension RunLoop.HangWatch {
 
     /// One function on a stack.
     public struct StackFrame: Sendable, Equatable, CustomStringConvertible {
-        /// The address at which the thread is in the function, or to which a call returns.
+        /// The address of the thread's next instruction in the function, or the return address of a call.
         public var address: UInt
         /// The function's name, as it is written in Swift; `nil` if the name is not known.
         public var function: String?

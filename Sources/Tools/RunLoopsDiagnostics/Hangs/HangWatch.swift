@@ -14,20 +14,21 @@ extension RunLoop {
     /// ```
     ///
     /// One thread watches all loops that were added, and sleeps while they sleep. When a loop exceeds its limit, the
-    /// thread takes the stack of the loop's thread, again and again, and reports twice: when the hang begins, and when
-    /// the hang has ended. The article <doc:WatchingForHangs> says what counts as a hang, and which causes it can have.
+    /// watching thread samples the stack of the loop's thread repeatedly, and reports twice: when the hang begins, and
+    /// when the hang has ended. The article <doc:WatchingForHangs> says what counts as a hang, and which causes it can
+    /// have.
     ///
     /// Thread safety: all members may be used by any thread.
     public final class HangWatch: Sendable {
         private let setting: HangSetting
         private let subscription: Subscription<WatchedLoop>
 
-        /// Makes a watch, of no loop at first.
+        /// Makes a watch that has no loops yet.
         ///
         /// - Parameters:
         ///   - options: The settings of the watch.
         ///   - handler: Receives each report, on the watching thread. Until the handler returns, nothing is watched.
-        /// - Throws: The ``HangWatch/Refusal`` that says what the watch needs and could not get.
+        /// - Throws: A ``HangWatch/Refusal`` that says why the watch could not be made.
         ///
         /// - Precondition: limits and intervals are positive.
         public init(
@@ -49,16 +50,16 @@ extension RunLoop {
         /// The time of a standstill does not count as part of a hang.
         public static var standstills: Int { HangWatcher.shared.standstills.load(ordering: .relaxed) }
 
-        /// Watches a loop from here on.
+        /// Watches a loop from now on.
         ///
-        /// A loop that is watched already keeps its limit. A loop of another thread is watched once it runs in a common
-        /// mode. A loop that a `TraceRecorder` traces is not watched.
+        /// If the loop is watched already, its limit does not change. A loop of another thread is watched from its next
+        /// run in a common mode on. A loop that a `TraceRecorder` traces is not watched.
         ///
         /// - Parameters:
         ///   - loop: The loop; usually the main loop. Only loops that are added are watched.
         ///   - limit: How long a stretch of the loop's work may take; `nil` for the limit of the options.
-        /// - Throws: ``HangWatch/Refusal/refused(_:)`` when the system has no thread for the first watch of the
-        ///   process.
+        /// - Throws: ``HangWatch/Refusal/refused(_:)`` if the system cannot create the watching thread for the first
+        ///   watch of the process.
         public func add(_ loop: RunLoop, limit: Duration? = nil) throws(Refusal) {
             let limit = limit ?? setting.options.limit
             require(limit > .zero, "A loop was to be watched with a limit of no time: give a positive limit.")
@@ -79,10 +80,10 @@ extension RunLoop {
             }
         }
 
-        /// Ends the watch of all its loops.
+        /// Ends the watching of all loops of this watch.
         ///
-        /// A report that is being made may still arrive after the call. The end of a hang under way is not reported. A
-        /// second call does nothing. A watch that is released ends by itself.
+        /// A report that is being made may still reach the handler after the call. The end of a hang under way is not
+        /// reported. A second call does nothing. A watch that is released ends by itself.
         public func stop() {
             for watched in subscription.stop() { HangWatcher.shared.remove(watched) }
         }
@@ -125,7 +126,7 @@ extension RunLoop.HangWatch {
         case signalIsTaken(CInt?)
         /// The directory cannot be written to.
         case directory(String, RunLoop.SystemCallError)
-        /// The system refused something else.
+        /// Another system call failed, with this error.
         case refused(RunLoop.SystemCallError)
 
         /// A sentence that says what was refused, and how to avoid it.

@@ -18,7 +18,7 @@ package final class InspectorClient {
         case silent
         /// The process has closed the connection or has ended.
         case gone
-        /// The process sent bytes that are no answer.
+        /// The process sent bytes that are not an answer.
         case garbled
         /// The error with which the system refused a call.
         case system(RunLoop.SystemCallError)

@@ -28,6 +28,8 @@ final class EventRing: LabelHolder {
     private let words: SharedWords
     private let written = Atomic<UInt64>(0)
 
+    /// Makes an empty ring for `capacity` events.
+    ///
     /// - Precondition: `capacity` is a power of two.
     init(capacity: Int) {
         self.capacity = capacity
@@ -57,7 +59,7 @@ final class EventRing: LabelHolder {
         written.store(number &+ 1, ordering: .releasing)
     }
 
-    /// Called by the loop's thread, or by any thread when no thread writes any more.
+    /// Called by the loop's thread, or by any thread after the last event was written.
     func visitLabels(_ visit: (UInt64) -> Void) {
         for index in 0..<Int(min(count, UInt64(capacity))) { visit(words[index * Self.wordsAnEntry + 3]) }
     }

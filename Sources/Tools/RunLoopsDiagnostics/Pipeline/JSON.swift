@@ -31,7 +31,7 @@ package enum JSON: Equatable, Sendable {
     package var array: [JSON]? { if case .array(let values) = self { values } else { nil } }
     package var string: String? { if case .string(let value) = self { value } else { nil } }
 
-    /// The value as a `Double`; `nil` if it is no number.
+    /// The value as a `Double`; `nil` if it is not a number.
     package var number: Double? {
         switch self {
         case .integer(let value): Double(value)
@@ -40,7 +40,7 @@ package enum JSON: Equatable, Sendable {
         }
     }
 
-    /// The value as an integer; `nil` if it is no number, or not a whole number that fits in 64 bits.
+    /// The value as an integer; `nil` if it is not a whole number that fits in 64 bits.
     package var integer: Int64? {
         switch self {
         case .integer(let value): value

@@ -22,7 +22,7 @@ final class LabelKeeper: @unchecked Sendable {
     /// The table of the texts; each entry holds a reference of its own.
     @exclusivity(unchecked) private var slots: [Unmanaged<ItemLabel.Text>?] = Array(repeating: nil, count: 256)
     @exclusivity(unchecked) private(set) var count = 0
-    /// The same texts, compared by their content.
+    /// The kept texts, compared by their content.
     @exclusivity(unchecked) private var different: Set<ItemLabel.Text> = []
     /// The number of texts at which the keeper releases unused texts.
     @exclusivity(unchecked) private var limit = fewest

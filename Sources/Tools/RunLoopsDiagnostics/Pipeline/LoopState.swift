@@ -32,7 +32,7 @@ final class LoopState: LabelHolder, @unchecked Sendable {
         /// How long the loop had slept before the callout began, in nanoseconds: sleeps inside the callout do not count
         /// as its time.
         var slept: Int64
-        /// When the callout was first wanted, in nanoseconds of the loop's monotonic clock; 0 if that is not known.
+        /// When the callout became ready, in nanoseconds of the loop's monotonic clock; 0 if that is not known.
         var wanted: Int64
 
         /// The label of the callout.
@@ -159,7 +159,7 @@ final class LoopState: LabelHolder, @unchecked Sendable {
         (words[at + 3], words[at + 4], words[at + 5]) = (time, self[.slept], 0)
     }
 
-    /// Records when the innermost callout was first wanted; without a new version, because only the loop's thread reads
+    /// Records when the innermost callout became ready; without a new version, because only the loop's thread reads
     /// this value.
     @inline(__always)
     func noteReady(since: Int64) {

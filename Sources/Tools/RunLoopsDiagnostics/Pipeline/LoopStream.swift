@@ -17,8 +17,8 @@ package final class LoopStream: LoopTracer, @unchecked Sendable {
 
     /// Holds a subscriber.
     ///
-    /// The constant of an object that is not counted is read without counting a reference to the subscriber either;
-    /// counting would cost more than all the rest.
+    /// The reference to this box is not counted, so that its constant is read without counting a reference to the
+    /// subscriber; counting would cost more than all the rest.
     private final class Box {
         let subscriber: any LoopSubscriber
         init(_ subscriber: any LoopSubscriber) { self.subscriber = subscriber }

@@ -36,6 +36,8 @@ final class ItemBook: @unchecked Sendable {
     @exclusivity(unchecked) private var pages: [ItemPage] = []
     @exclusivity(unchecked) private var modesRun: [RunLoop.Mode] = []
 
+    /// Makes a book of one loop.
+    ///
     /// - Parameter modes: The modes of the runs that are under way.
     init(_ loop: RunLoop, _ state: LoopState, running modes: [RunLoop.Mode]) {
         self.loop = loop

@@ -8,7 +8,7 @@ internal import RunLoopsSystem
 
 extension RunLoop {
     /// Records the activity of loops: every phase and callout, the cause of each wake-up, and how long each callout had
-    /// been wanted.
+    /// been ready before it began.
     ///
     /// Each loop has a ring of fixed size: new events overwrite the oldest, and the overwritten events are counted. The
     /// recording continues while ``trace()`` reads the events.
@@ -43,7 +43,7 @@ extension RunLoop {
         private let state: Guarded<State>
         private let subscription: Subscription<LoopRecorder>
 
-        /// Begins a recording, of no loop at first.
+        /// Begins a recording that has no loops yet.
         ///
         /// Until ``stop()``, signals, posts and wake-ups in the whole process record their time and their thread.
         ///

@@ -47,7 +47,7 @@ extension RunLoop {
 }
 
 extension RunLoop.Trace {
-    /// Something that a loop did, with its time.
+    /// An action of a loop, with its time.
     ///
     /// Thread safety: a value; any thread.
     public struct Event: Sendable, Equatable {
@@ -55,11 +55,11 @@ extension RunLoop.Trace {
         public enum Kind: Sendable, Equatable {
             /// A run began in the mode.
             case runBegan(RunLoop.Mode)
-            /// The run passed this point, with or without an observer for it.
+            /// The run reached this activity, whether or not an observer asked for it.
             case passed(RunLoop.Activities)
             /// A callout of this kind began; the text is its label.
             case calloutBegan(Callee, String)
-            /// The callout that has just begun had been wanted for some time.
+            /// The callout that has just begun had been ready for some time before.
             case wanted(Wait)
             /// The innermost callout returned.
             case calloutEnded
@@ -100,7 +100,7 @@ extension RunLoop.Trace {
             }
         }
 
-        /// The time since which a callout was wanted, with its origin.
+        /// The time since which a callout had been ready, and the thread that asked for it.
         public struct Wait: Sendable, Equatable {
             /// When the timer was due, the source was signalled, the block was posted, or the descriptor was found
             /// ready, in nanoseconds of the monotonic clock.
@@ -127,7 +127,7 @@ extension RunLoop.Trace {
                 case descriptor
                 /// libdispatch's main queue had work.
                 case mainQueue
-                /// The time limit of the run was over.
+                /// The time limit of the run was reached.
                 case limit
 
                 /// The name, in lower-case words.

@@ -3,6 +3,8 @@
 
 /// A trace as a self-contained HTML page: the events of ``ChromeTrace`` and a script that draws them.
 package enum TracePage {
+    /// Returns the page of a program's trace.
+    ///
     /// - Parameter json: The JSON that ``ChromeTrace`` has written.
     package static func text(program: String, json: String) -> String {
         let title = program.map { $0 == "<" ? "&lt;" : $0 == "&" ? "&amp;" : String($0) }.joined()

@@ -4,7 +4,8 @@
 public import RunLoops
 
 extension RunLoop {
-    /// A histogram of durations from one nanosecond to five hours, each accurate to an eighth.
+    /// A histogram of durations from one nanosecond to five hours, which counts each duration with an error of at most
+    /// an eighth.
     ///
     /// Each power of two is divided into eight steps of equal width, so that a percentile is at most 12.5 % too high,
     /// whatever its size. Durations below 16 ns are exact.
@@ -26,7 +27,7 @@ extension RunLoop {
         /// The value is exact, except in a result of ``since(_:)``: there it may be up to an eighth too high.
         public internal(set) var longest: Int64 = 0
 
-        /// Makes a histogram without a duration.
+        /// Makes an empty histogram.
         public init() {}
 
         /// The number of durations.

@@ -17,7 +17,7 @@ extension RunLoop {
     /// ```
     ///
     /// For regular reports, give a reporter and an interval. A loop's reporter is called when the loop is about to
-    /// sleep, at most once an interval. A loop that sleeps for an hour reports nothing in that hour, unless
+    /// sleep, at most once per interval. A loop that sleeps for an hour reports nothing in that hour, unless
     /// ``report()`` is called.
     ///
     /// Thread safety: all members may be used by any thread, except where they say otherwise.
@@ -76,12 +76,12 @@ extension RunLoop {
 
         /// Calls every loop's reporter, on the calling thread.
         ///
-        /// Call this when an endpoint is asked for metrics.
+        /// Call this, for example, when a client requests metrics from the program.
         public func report() {
             for member in subscription.present { member.subscriber.report() }
         }
 
-        /// Ends the counting, with a last report of each loop.
+        /// Ends the counting, and calls each loop's reporter a last time.
         ///
         /// A second call does nothing. A metering that is released ends by itself.
         public func stop() {

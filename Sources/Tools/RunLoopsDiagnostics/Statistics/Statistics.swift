@@ -67,7 +67,8 @@ extension RunLoop {
 
         /// Returns the counts since `earlier`, an earlier state of the same loop's statistics.
         ///
-        /// The longest callouts in ``dearest`` are not subtracted: they are those since the loop was added.
+        /// The longest callouts in ``dearest`` cannot be subtracted: in the result they are still the longest since the
+        /// loop was added.
         public func since(_ earlier: Statistics) -> Statistics {
             let before = Dictionary(earlier.dearest.map { ("\($0.callee) \($0.label)", $0) }) { $1 }
             var difference = self

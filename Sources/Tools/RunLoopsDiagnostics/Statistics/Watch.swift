@@ -21,15 +21,15 @@ extension RunLoop {
 
         private let subscription: Subscription<WatchedCallouts>
 
-        /// Makes a watch, of no loop at first.
+        /// Makes a watch that has no loops yet.
         ///
         /// - Parameters:
         ///   - limits: The longest time that callouts of each kind may take; kinds without a limit are not reported.
         ///   - pause: The time after a report in which slow callouts of the same kind and label are counted, but not
         ///     reported.
         ///   - watchesRuns: Whether the ends of runs are reported.
-        ///   - handler: Called by the loop's thread, with no lock held. The loop waits until the handler returns. This
-        ///     time counts for a callout in which the event happened.
+        ///   - handler: Called by the loop's thread, with no lock held. The loop waits until the handler returns. If
+        ///     the event happened inside a callout, this time counts as time of that callout.
         public init(
             limits: [Trace.Event.Callee: Duration], pause: Duration = .zero, watchesRuns: Bool = true,
             handler: @escaping Handler
@@ -84,13 +84,13 @@ extension RunLoop.Watch {
         public var callee: RunLoop.Trace.Event.Callee
         /// The item's label, or the place where a block was posted.
         public var label: String
-        /// Where the item was made, as `Module/File.swift:12`; `nil` where the library has made the item.
+        /// Where the item was made, as `Module/File.swift:12`; `nil` for an item of the library itself.
         public var place: String?
         /// How long the callout took, without the sleeps of runs inside it.
         public var length: Duration
         /// The limit of callouts of this kind.
         public var limit: Duration
-        /// How long the callout had been wanted before it began; `nil` if that is not known.
+        /// How long the callout had been ready before it began; `nil` if that is not known.
         public var waited: Duration?
         /// The number of runs that contain the callout.
         public var depth: Int

@@ -4,7 +4,7 @@
 import ArgumentParser
 import RunLoops
 
-/// `runloop describe`.
+/// The command `runloop describe`, which prints the dump of a small loop with an item of every kind.
 struct DescribeTool: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "describe",

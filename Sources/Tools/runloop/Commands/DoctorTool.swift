@@ -6,7 +6,7 @@ internal import LinuxLibC
 internal import RunLoops
 import RunLoopsDiagnostics
 
-/// `runloop doctor`.
+/// The command `runloop doctor`, which reports probable problems of a program, a process or a trace.
 struct DoctorTool: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",

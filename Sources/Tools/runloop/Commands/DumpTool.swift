@@ -4,7 +4,7 @@
 import ArgumentParser
 import RunLoopsDiagnostics
 
-/// `runloop dump`.
+/// The command `runloop dump`, which lists all items of the loops of a process, and the callouts under way.
 struct DumpTool: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dump", abstract: "Everything that the loops of a process hold, and what is under way in them.",

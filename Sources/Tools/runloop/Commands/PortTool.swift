@@ -6,14 +6,14 @@ import LinuxLibC
 import RunLoops
 import RunLoopsPorts
 
-/// `runloop port`: ports of other processes, and one of its own.
+/// The command `runloop port`, which sends messages to ports of other processes, and receives messages.
 struct PortTool: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "port", abstract: "Messages between processes of one user, by name.",
         subcommands: [PortListening.self, PortSending.self, PortListing.self])
 }
 
-/// `runloop port ls`.
+/// The command `runloop port ls`, which lists the published names with their processes.
 struct PortListing: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ls", abstract: "Lists the names that are published, and the processes that have them.")
@@ -29,7 +29,7 @@ struct PortListing: ParsableCommand {
     }
 }
 
-/// `runloop port listen`.
+/// The command `runloop port listen`, which publishes a port and prints each message.
 struct PortListening: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "listen", abstract: "Publishes a port and shows each message, until it is interrupted.")
@@ -91,7 +91,7 @@ struct PortListening: ParsableCommand {
     }
 }
 
-/// `runloop port send`.
+/// The command `runloop port send`, which sends messages to a port.
 struct PortSending: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "send",

@@ -4,7 +4,7 @@
 import ArgumentParser
 import RunLoopsDiagnostics
 
-/// `runloop ps`.
+/// The command `runloop ps`, which lists the processes that can be inspected, with the state of their loops.
 struct PsTool: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ps", abstract: "Which processes can be looked into, and what their loops are about.",

@@ -9,7 +9,7 @@ import LoopUITerminal
 import RunLoops
 import RunLoopsDiagnostics
 
-/// `runloop top`.
+/// The command `runloop top`, which shows the activity of a process's loops while it changes.
 struct TopTool: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "top", abstract: "What the loops of a process do, as it changes.",

@@ -6,7 +6,7 @@ import LinuxLibC
 import RunLoops
 import RunLoopsDiagnostics
 
-/// `runloop trace`.
+/// The command `runloop trace`, which records the loops of a program or process and prints a summary.
 struct TraceTool: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "trace",

@@ -23,6 +23,8 @@ final class TopFeed {
     /// When the last request was sent, if it has no answer yet.
     private var asked: RunLoop.Instant?
 
+    /// Begins to request statistics.
+    ///
     /// - Parameters:
     ///   - interval: The time between two requests.
     ///   - length: When the requests end; `nil` for the end of the process.

@@ -53,6 +53,8 @@ struct CommandFailure: Error, CustomStringConvertible {
 
     init(_ description: String) { self.description = description }
 
+    /// Makes a failure that names its subject and the system's error.
+    ///
     /// - Parameter code: An error number of the system.
     init(_ subject: String, _ code: CInt) { description = "\(subject): \(String(cString: strerror(code)))" }
 }

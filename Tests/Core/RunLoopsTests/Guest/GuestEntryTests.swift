@@ -9,7 +9,7 @@ import Testing
 
 /// What comes while a loop enters its host: between its last look and the step in which the host has the thread.
 @Suite(.ownThread) struct GuestEntryTests {
-    @Test func `A closure posted while the loop enters its host makes the descriptor readable`() throws {
+    @Test func `The poll descriptor is readable for a closure posted while pollDescriptor is being made`() throws {
         let isShown = try enter { loop in
             let descriptor = try loop.pollDescriptor
             return Host(loop, descriptor).isReady
@@ -17,7 +17,7 @@ import Testing
         #expect(isShown)
     }
 
-    @Test func `A closure posted while a host inside a callout is entered makes the descriptor readable`() throws {
+    @Test func `The poll descriptor is readable for a closure posted while runReady returns inside a callout`() throws {
         let isShown = try enter { loop in
             var isShown = false
             let descriptor = try loop.pollDescriptor

@@ -11,7 +11,7 @@ import Testing
 /// Specification 10: runs of a guest, their turns, modes and nesting, and what the system may refuse.
 @Suite(.ownThread, .timeLimit(.minutes(10)))
 struct GuestRunTests {
-    @Test func `Observers see runReady as a run that waits at its end`() throws {
+    @Test func `runReady notifies observers of afterWaiting after entry and of beforeWaiting before exit`() throws {
         let told = try withGuest { host in
             let calls = Calls()
             let observer = RunLoop.Observer(.all, repeats: true) { _, activity in
@@ -31,7 +31,7 @@ struct GuestRunTests {
             ])
     }
 
-    @Test func `The poll descriptor becomes readable for work in the mode of the last runReady`() throws {
+    @Test func `The poll descriptor becomes readable only for work in the mode of the last runReady`() throws {
         try withGuest { host in
             let other: RunLoop.Mode = "other"
             let pipe = DescriptorPair.pipe()
@@ -65,7 +65,7 @@ struct GuestRunTests {
         #expect(performed == 16)
     }
 
-    @Test func `A stop in a callout ends runReady and the remaining block keeps the descriptor readable`() throws {
+    @Test func `If a callout stops runReady, a block that has not run yet keeps the poll descriptor readable`() throws {
         try withGuest { host in
             let loop = host.loop
             let calls = Calls()
@@ -138,7 +138,7 @@ struct GuestRunTests {
     }
 
     @Test(arguments: [true, false])
-    func `A host may call runReady at intervals, with or without the poll descriptor`(_ asks: Bool) throws {
+    func `A host that only calls runReady serves all work, with or without a poll descriptor`(_ asks: Bool) throws {
         try withRealLoop { loop in
             Swift.Result<Void, any Error> {
                 if asks { _ = try loop.pollDescriptor }
@@ -163,7 +163,7 @@ struct GuestRunTests {
         }.get()
     }
 
-    @Test func `A run between two calls of runReady serves the loop, and runReady works afterwards`() throws {
+    @Test func `Between calls of runReady, the loop can run and sleep by itself`() throws {
         try withGuest { host in
             let (loop, calls) = (host.loop, Locked<[String]>())
             loop.add(.sendable(.after(.milliseconds(1))) { _ in calls.note("own run") }, in: .default)
@@ -185,7 +185,7 @@ struct GuestRunTests {
         }
     }
 
-    @Test func `The descriptor stays silent between a sleep of the loop and the next prepareToPoll`() throws {
+    @Test func `While the loop runs by itself, no system call leaves its poll descriptor readable`() throws {
         let calls = CountingCalls()
         let shown = try withGuest(calls: calls) { host in
             let loop = host.loop
@@ -210,7 +210,7 @@ struct GuestRunTests {
         #expect(shown == [])
     }
 
-    @Test func `A host inside a callout sees all work after prepareToPoll`() throws {
+    @Test func `After prepareToPoll in a callout, the poll descriptor becomes readable for new work`() throws {
         try withGuest { host in
             let (loop, calls) = (host.loop, Locked<[String]>())
             loop.add(
@@ -225,7 +225,7 @@ struct GuestRunTests {
         }
     }
 
-    @Test func `A run that sleeps in a callout of a nested host is woken`() throws {
+    @Test func `After prepareToPoll in a callout, a sleeping nested run is still woken`() throws {
         try withGuest { host in
             let loop = host.loop
             let done = Box(false)
@@ -245,7 +245,7 @@ struct GuestRunTests {
         }
     }
 
-    @Test func `A refused descriptor makes pollDescriptor throw, and a second call succeeds`() throws {
+    @Test func `pollDescriptor throws if a system call fails, and a second call succeeds`() throws {
         for (call, skips) in [("epoll_create", 0), ("eventfd", 0), ("timerfd_create", 2), ("epoll_add", 3)] {
             let calls = CountingCalls()
             let isRefused = withRealLoop(calls: calls) { loop in
@@ -265,7 +265,7 @@ struct GuestRunTests {
         }
     }
 
-    @Test func `A host polls every millisecond if the mode's epoll cannot be added to the guest's epoll`() throws {
+    @Test func `A host serves descriptors even if their epoll cannot be added to the guest's epoll`() throws {
         let calls = CountingCalls()
         try withGuest(calls: calls) { host in
             let pipe = DescriptorPair.pipe()
@@ -296,7 +296,7 @@ struct GuestRunTests {
         #expect(calls.openDescriptors == 0)
     }
 
-    @Test func `A turn for the host costs two system calls and no call of the clock`() throws {
+    @Test func `A wake-up and the runReady that serves it cost two system calls`() throws {
         let calls = CountingCalls()
         try withGuest(calls: calls) { host in
             calls.takeCounts()
@@ -309,7 +309,7 @@ struct GuestRunTests {
         }
     }
 
-    @Test func `A nested runReady in another mode leaves the descriptor to the outer mode`() throws {
+    @Test func `After a nested runReady, the poll descriptor is readable for work in the outer mode`() throws {
         try withGuest { host in
             let (loop, calls) = (host.loop, Calls())
             let other: RunLoop.Mode = "other"

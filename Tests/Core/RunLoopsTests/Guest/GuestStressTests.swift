@@ -13,7 +13,7 @@ import Testing
 struct GuestStressTests {
     private static var operations: Int { getenv("RUNLOOPS_FULL") == nil ? 15_000 : 100_000 }
 
-    @Test func `Random work under a host is done once and in time, and each idle turn has a cause`() throws {
+    @Test func `A host serves random work once and in time, and each turn without work has a cause`() throws {
         let ledger = Ledger()
         let outcome = try withGuest { host in Self.drive(host, ledger) }
         #expect(outcome.isComplete, "the descriptor stayed silent for plenty of time")
@@ -26,7 +26,7 @@ struct GuestStressTests {
             ledger.summary)
     }
 
-    @Test func `The descriptor stays silent after all work is done`() throws {
+    @Test func `After all work is done, the poll descriptor is not readable`() throws {
         let ledger = Ledger()
         let isSilent = try withGuest { host in
             #expect(Self.drive(host, ledger).isComplete, "the descriptor stayed silent for plenty of time")

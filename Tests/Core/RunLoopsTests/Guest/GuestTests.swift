@@ -15,7 +15,7 @@ struct GuestTests {
 
     // MARK: Timers
 
-    @Test func `The descriptor of an idle loop stays silent`() throws {
+    @Test func `The poll descriptor of an idle loop is not readable`() throws {
         let wasReadable = try withGuest { host in
             let timer = RunLoop.Timer(.after(.seconds(100))) { _ in }
             host.loop.add(timer, in: .default)
@@ -24,7 +24,7 @@ struct GuestTests {
         #expect(!wasReadable)
     }
 
-    @Test func `A timer makes the descriptor readable when it is due and not before`() throws {
+    @Test func `A timer makes the poll descriptor readable when it is due and not before`() throws {
         try withGuest { host in
             for base in RunLoop.TimeBase.allCases {
                 let fired = Box(0)
@@ -48,7 +48,7 @@ struct GuestTests {
         #expect(runs.0 == runs.1)
     }
 
-    @Test func `A tolerant timer makes the descriptor readable at the end of its tolerance`() throws {
+    @Test func `A tolerant timer makes the poll descriptor readable at the end of its tolerance`() throws {
         try withGuest { host in
             let date = RunLoop.Instant.now.advanced(by: .milliseconds(2))
             let timer = RunLoop.Timer(.at(date), tolerance: .milliseconds(16)) { _ in }
@@ -59,7 +59,7 @@ struct GuestTests {
         }
     }
 
-    @Test func `An earlier timer added by another thread sets the deadline without a wake-up`() throws {
+    @Test func `A timer added by another thread makes the poll descriptor readable without a wake-up`() throws {
         let calls = CountingCalls()
         let runs = try withGuest(calls: calls) { host in
             host.loop.add(RunLoop.Timer(.after(.seconds(100))) { _ in }, in: .default)
@@ -74,7 +74,7 @@ struct GuestTests {
         #expect(calls.wakes == 0)
     }
 
-    @Test func `A removed or postponed timer does not make the descriptor readable at its old date`() throws {
+    @Test func `A removed or postponed timer does not make the poll descriptor readable at its old date`() throws {
         try withGuest { host in
             let gone = RunLoop.Timer.sendable(.after(.milliseconds(10))) { _ in }
             let late = RunLoop.Timer.sendable(.after(.milliseconds(10))) { _ in }
@@ -93,7 +93,7 @@ struct GuestTests {
 
     // MARK: Blocks, sources, wake-ups
 
-    @Test func `A waking block makes the descriptor readable, and a quiet block waits for the next runReady`() throws {
+    @Test func `A block posted with a wake-up makes the poll descriptor readable, others do not`() throws {
         try withGuest { host in
             let calls = Locked<[String]>()
             let loop = host.loop
@@ -115,7 +115,7 @@ struct GuestTests {
         }
     }
 
-    @Test func `A block posted on the loop's thread, in a callout or not, makes the descriptor readable`() throws {
+    @Test func `A block posted on the loop's thread, in a callout or not, makes the poll descriptor readable`() throws {
         try withGuest { host in
             let calls = Calls()
             let loop = host.loop
@@ -136,7 +136,7 @@ struct GuestTests {
         }
     }
 
-    @Test func `A quiet block posted by a block runs in the same runReady`() throws {
+    @Test func `A block posted without a wake-up by another block runs in the same runReady`() throws {
         try withGuest { host in
             let calls = Calls()
             let loop = host.loop
@@ -151,7 +151,7 @@ struct GuestTests {
         }
     }
 
-    @Test func `prepareToPoll finds a quiet block posted before the loop became a guest`() throws {
+    @Test func `prepareToPoll finds a block posted without a wake-up before the loop became a guest`() throws {
         let isFound = try withRealLoop { loop in
             Swift.Result<Bool, any Error> {
                 loop.performLocally(wake: false) {}
@@ -164,7 +164,7 @@ struct GuestTests {
         #expect(isFound)
     }
 
-    @Test func `A signal leaves the descriptor silent and a wake-up makes it readable`() throws {
+    @Test func `A source's signal does not make the poll descriptor readable, and a wake-up does`() throws {
         try withGuest { host in
             let performed = Locked(0)
             let source = RunLoop.Source.sendable { _ in performed.increment() }
@@ -181,7 +181,7 @@ struct GuestTests {
         }
     }
 
-    @Test func `A hundred wake-ups write to the descriptor once`() throws {
+    @Test func `A hundred wake-ups before the next runReady cost one write`() throws {
         let calls = CountingCalls()
         try withGuest(calls: calls) { host in
             calls.takeCounts()
@@ -227,7 +227,7 @@ struct GuestTests {
         }
     }
 
-    @Test func `Changed events of a descriptor source change the readiness of the guest`() throws {
+    @Test func `Changing a descriptor source's events changes whether the poll descriptor is readable`() throws {
         try withGuest { host in
             let sockets = DescriptorPair.sockets()
             let descriptorSource = RunLoop.DescriptorSource.sendable(sockets.first) { _, _ in }
@@ -278,7 +278,7 @@ struct GuestTests {
         }
     }
 
-    @Test func `The descriptor is silent while the loop sleeps in a run of its own, and readable under the host`()
+    @Test func `The poll descriptor is readable for work, except while the loop sleeps in a run of its own`()
         throws
     {
         try withGuest { host in

@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `Closures added from another thread are Sendable`() {
+    @Test func `Sendable closures can be added from another thread`() {
         withRealLoop { loop in
             let count = Locked(0)
             let pipe = DescriptorPair.pipe()

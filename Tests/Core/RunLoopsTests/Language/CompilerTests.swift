@@ -128,7 +128,7 @@ struct CompilerTests {
         ),
     ]
 
-    @Test(arguments: pairs) func `The compiler accepts the safe program and refuses the unsafe one`(pair: Pair) throws {
+    @Test(arguments: pairs) func `The compiler accepts a safe program and refuses its unsafe twin`(pair: Pair) throws {
         let compiler = try #require(Compiler())
         let accepted = compiler.check(Self.prelude + pair.accepted + "\n")
         #expect(accepted.status == 0, "\(accepted.text)")
@@ -225,7 +225,7 @@ struct CompilerTests {
     }
 
     @Test(.enabled(if: Compiler()?.has(["RunLoopsConcurrency"]) ?? false, "it was not built"))
-    func `The name RunLoopExecutor stays free for the standard library`() throws {
+    func `The package leaves the name RunLoopExecutor to the standard library`() throws {
         let compiler = try #require(Compiler())
         // As the standard library will, another module declares it; a declaration here would hide it or clash.
         func program(_ name: String) -> String {
@@ -247,7 +247,7 @@ struct CompilerTests {
         ("RunLoop.main.add(RunLoop.Timer(.after(.zero)) { _ in }, in: .common)", false),
         ("RunLoop.main.run(mode: .default, until: nil)", false),
     ])
-    func `Beside Foundation the compiler refuses only ambiguous names`(line: String, isRefused: Bool)
+    func `Beside Foundation the compiler refuses only ambiguous uses of RunLoop`(line: String, isRefused: Bool)
         throws
     {
         let compiler = try #require(Compiler())

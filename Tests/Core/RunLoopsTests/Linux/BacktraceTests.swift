@@ -17,7 +17,7 @@ import Testing
     }
 
     /// The callouts are inside each other, so that the symbols of the test program are read once.
-    @Test func `Each kind of callout has its named function in the stack trace`() {
+    @Test func `The stack trace of a callout contains a function named after the callout's kind`() {
         let names = withRealLoop { loop -> [String] in
             let pipe = DescriptorPair.pipe()
             let names = Box<[String]>([])

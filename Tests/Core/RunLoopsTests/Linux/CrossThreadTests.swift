@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `runTime grows while the loop's thread computes, and both times stand still after its end`() throws {
+    @Test func `runTime grows while the loop's thread computes, and neither time grows after its end`() throws {
         let ended = Locked<RunLoop?>(nil)
         let thread = TestThread {
             let loop = RunLoop.current
@@ -64,7 +64,7 @@ import Testing
         #expect(loop.runTime == times.0 && loop.sleepTime == times.1)
     }
 
-    @Test(arguments: [false, true]) func `A signal and a wake-up from another thread perform the source`(
+    @Test(arguments: [false, true]) func `A source signalled by another thread is performed after a wake-up`(
         hasDescriptor: Bool
     ) {
         withRealLoop { loop in
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true]) func `A waking block posted by another thread runs on the loop's thread`(
+    @Test(arguments: [false, true]) func `A block posted with a wake-up by another thread runs on the loop's thread`(
         hasDescriptor: Bool
     ) {
         withRealLoop { loop in
@@ -268,7 +268,7 @@ import Testing
 
     // MARK: Timers that leave
 
-    @Test(arguments: [false, true]) func `A timer removed from a sleeping loop makes no turn at its old date`(
+    @Test(arguments: [false, true]) func `A timer removed while the loop sleeps causes no turn at its old date`(
         hasDescriptor: Bool
     ) {
         withRealLoop { loop in

@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `One of two sources on a descriptor may have no events`() {
+    @Test func `A source is not called while its events are empty, even if another source on its descriptor is`() {
         withRealLoop { loop in
             let sockets = DescriptorPair.sockets()
             let calls = Box<[String]>([])
@@ -293,7 +293,7 @@ import Testing
         }
     }
 
-    @Test func `A source is released when it is invalidated, dropped, or its loop has ended`() {
+    @Test func `A source's closure is released when the source is invalidated or released, or when its loop ends`() {
         let witnesses = (0..<3).map { _ in Witness() }
         let pipe = DescriptorPair.pipe()
         withRealLoop { loop in

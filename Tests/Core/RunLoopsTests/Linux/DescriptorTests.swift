@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test(.needsDescriptors(200)) func `Ready descriptors are served in rounds, each once a round`() {
+    @Test(.needsDescriptors(200)) func `Ready descriptors take turns and are served equally often`() {
         withRealLoop { loop in
             let pipes = (0..<100).map { _ in DescriptorPair.pipe() }
             let order = Box<[Int]>([])
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func `Runs that return after one source serve every descriptor in turn`() {
+    @Test func `Runs with returnAfterSourceHandled serve all ready descriptors equally often`() {
         withRealLoop { loop in
             let pipes = (0..<10).map { _ in DescriptorPair.pipe() }
             var counts = [Int](repeating: 0, count: pipes.count)

@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Way.allCases) func `The best of many short sleeps ends within a millisecond`(way: Way) {
+    @Test(arguments: Way.allCases) func `The most punctual of many runs is less than a millisecond late`(way: Way) {
         run(way) { loop in
             loop.addSource()
             var best = Duration.seconds(1)
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Way.allCases) func `Timers of all clocks end one sleep`(way: Way) {
+    @Test(arguments: Way.allCases) func `Timers of all clocks fire in the same run`(way: Way) {
         run(way) { loop in
             let fired = Box<[String]>([])
             for base in RunLoop.TimeBase.allCases {

@@ -17,7 +17,7 @@ import Testing
     // MARK: Clocks without a timer descriptor
 
     @Test(arguments: [RunLoop.TimeBase.boottime, .realtime], refusals)
-    func `A descriptor is served while a timer's clock has no timer descriptor`(base: RunLoop.TimeBase, code: CInt) {
+    func `A descriptor is served even if timerfd_create fails for a timer's clock`(base: RunLoop.TimeBase, code: CInt) {
         let calls = CountingCalls()
         calls.failAlways("timerfd_create", with: code)
         withRealLoop(calls: calls) { loop in
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(arguments: [RunLoop.TimeBase.boottime, .realtime], [true, false])
-    func `A loop whose clock has no timer descriptor polls rarely`(
+    func `A loop that cannot make a timer descriptor for a timer's clock polls rarely`(
         base: RunLoop.TimeBase, hasSource: Bool
     ) {
         let calls = CountingCalls()
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: [RunLoop.TimeBase.boottime, .realtime])
-    func `A refused timer descriptor is requested again`(base: RunLoop.TimeBase) {
+    func `A failed timerfd_create is repeated, and the timer does not fire early`(base: RunLoop.TimeBase) {
         let calls = CountingCalls()
         calls.failNext("timerfd_create", with: EMFILE)
         withRealLoop(calls: calls) { loop in
@@ -73,7 +73,7 @@ import Testing
         #expect(calls.openDescriptors == 0)
     }
 
-    @Test func `Without epoll_pwait2 and a timer descriptor no timer fires early`() {
+    @Test func `A timer does not fire early if neither epoll_pwait2 nor a timer descriptor is available`() {
         let calls = CountingCalls()
         calls.failAlways("timerfd_create", with: EMFILE)
         withRealLoop(calls: calls, fineWait: .timerDescriptor) { loop in
@@ -95,7 +95,7 @@ import Testing
 
     // MARK: An epoll that cannot be replaced
 
-    @Test func `A stale epoll that cannot be replaced does not make the loop spin and other descriptors are served`() {
+    @Test func `If an epoll with a closed descriptor cannot be replaced, the loop does not spin and serves others`() {
         let calls = CountingCalls()
         withRealLoop(calls: calls) { loop in
             let good = DescriptorPair.pipe()
@@ -130,7 +130,7 @@ import Testing
         #expect(calls.openDescriptors == 0)
     }
 
-    @Test func `A host can sleep although a stale epoll cannot be replaced`() throws {
+    @Test func `If a guest's epoll with a closed descriptor cannot be replaced, the host can still sleep`() throws {
         let calls = CountingCalls()
         try withGuest(calls: calls) { host in
             let good = DescriptorPair.pipe()

@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `A source may change its events and be invalidated after its descriptor was closed`() {
+    @Test func `A source's events can be changed and the source invalidated after its descriptor was closed`() {
         withRealLoop { loop in
             let closed = DescriptorPair.pipe()
             let good = DescriptorPair.pipe()

@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func `Ready descriptors are fetched by one call and served one a turn`() {
+    @Test func `Ready descriptors are fetched by one system call and served one per turn`() {
         let calls = CountingCalls()
         withRealLoop(calls: calls) { loop in
             let pipes = (0..<10).map { _ in DescriptorPair.pipe() }
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test func `A timer that fires costs one wait`() {
+    @Test func `Each fire of a timer costs at most one wait`() {
         let calls = CountingCalls()
         withRealLoop(calls: calls) { loop in
             let fires = Box(0)
@@ -172,7 +172,7 @@ import Testing
         #expect(calls.openDescriptors == 0)
     }
 
-    @Test(arguments: ["futex_wait", "epoll_pwait2"]) func `An interrupted wait continues without a turn`(
+    @Test(arguments: ["futex_wait", "epoll_pwait2"]) func `A wait interrupted by a signal continues without a new turn`(
         call: String
     ) {
         let calls = CountingCalls()
@@ -202,7 +202,7 @@ import Testing
     }
 
     @Test(arguments: ["epoll_create", "eventfd", "epoll_add"])
-    func `A refused descriptor throws the error of the call and the source is in no mode`(call: String) {
+    func `add throws the error of a failed system call, and the source is in no mode`(call: String) {
         let calls = CountingCalls()
         withRealLoop(calls: calls) { loop in
             let pipe = DescriptorPair.pipe()
@@ -223,7 +223,7 @@ import Testing
     }
 
     @Test(arguments: 0..<7)
-    func `A failed call while a source is added to three modes leaves the source in none of them`(step: Int) {
+    func `If a system call fails while a source is added to three modes, the source is in none of them`(step: Int) {
         let calls = CountingCalls()
         withRealLoop(calls: calls) { loop in
             let pipe = DescriptorPair.pipe()
@@ -247,7 +247,7 @@ import Testing
         #expect(calls.openDescriptors == 0)
     }
 
-    @Test func `A boottime timer without a timer descriptor fires and is not early`() {
+    @Test func `A boottime timer fires, but not early, if no timer descriptor can be made`() {
         let calls = CountingCalls()
         calls.failAlways("timerfd_create", with: EMFILE)
         withRealLoop(calls: calls) { loop in

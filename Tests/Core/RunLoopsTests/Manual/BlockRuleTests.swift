@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `A mode marked as common later runs earlier common blocks`() {
+    @Test func `A mode marked as common runs the common blocks that were posted before`() {
         ManualRunLoop.with { manual in
             manual.loop.addSource(in: "later")
             let poster = Poster(manual.loop)
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `Blocks posted by a block run in the next drain`() {
+    @Test func `A block that another block posts runs at the next step that runs blocks`() {
         ManualRunLoop.with { manual in
             manual.loop.addSource()
             let poster = Poster(manual.loop)
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `A block posted without a wake-up waits for another turn`() {
+    @Test func `A block posted without a wake-up before the sleep runs only after something else ends the sleep`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let start = manual.now
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `A block posted with a wake-up runs at once`() {
+    @Test func `A block posted with a wake-up before the sleep runs without a sleep`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let start = manual.now
@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test(arguments: [RunLoop.Activities.entry, .beforeTimers, .beforeSources, .afterWaiting])
-    func `A waking block posted on the loop's thread costs no extra turn if a turn follows anyway`(
+    func `A block posted with a wake-up on the loop's thread costs no extra turn if a turn follows anyway`(
         moment: RunLoop.Activities
     ) {
         let (waking, quiet) = twins { loop, wake in
@@ -137,7 +137,7 @@ import Testing
         #expect(waking == quiet)
     }
 
-    @Test func `A waking block posted by a timer or a source costs no extra turn`() {
+    @Test func `A block posted with a wake-up by a timer or a source costs no extra turn`() {
         let timers = twins { loop, wake in
             loop.add(RunLoop.Timer(.after(.seconds(1))) { _ in loop.performLocally(wake: wake) {} }, in: .default)
         }
@@ -243,7 +243,7 @@ import Testing
         }
     }
 
-    @Test func `A run without items sleeps even if each quiet block posts another quiet block`() {
+    @Test func `A run that loses its last item sleeps even if each block posts another block without a wake-up`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let source = loop.addSource()

@@ -53,7 +53,7 @@ import Testing
         #expect(!outcome.isLate)
     }
 
-    @Test func `Without tolerance each date has its own wake-up and is exact`() {
+    @Test func `Without tolerance, timers fire exactly on time and each date has its own wake-up`() {
         let outcome = run(20, phase: .milliseconds(5), tolerance: .zero)
         #expect(outcome.sleeps >= 580)
         #expect(!outcome.isEarly)

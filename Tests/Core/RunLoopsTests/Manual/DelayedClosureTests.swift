@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `A delay too large for an Instant never ends`() {
+    @Test func `A closure whose delay is too large for an Instant is not called`() {
         ManualRunLoop.with { manual in
             manual.loop.perform(after: .seconds(Int64.max)) { Issue.record("called") }
             manual.advance(by: .seconds(1_000_000))
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `A delayed closure keeps its mode from being empty until it is called`() {
+    @Test func `A mode is not empty until its delayed closure has been called`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             #expect(loop.isEmpty(.default))
@@ -288,7 +288,7 @@ import Testing
         }
     }
 
-    @Test func `After the end of the thread a Delayed value keeps only a common closure alive`() {
+    @Test func `After the end of the thread, a Delayed value retains a common closure but not a closure of one mode`() {
         let witnesses = [Witness(), Witness()]
         var ended: (loop: RunLoop, values: [RunLoop.Delayed])? = TestThread.run {
             let loop = RunLoop.current
@@ -350,7 +350,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(10)), arguments: [RunLoop.Mode.default, .common])
-    func `If a call and a cancellation race exactly one of them wins`(mode: RunLoop.Mode) {
+    func `A closure that another thread cancels when it is due is either called or cancelled`(mode: RunLoop.Mode) {
         withRealLoop { loop in
             loop.addSource()
             let rounds = isFull ? 20_000 : 2000

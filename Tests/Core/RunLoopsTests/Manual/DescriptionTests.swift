@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func `Inside a callout the description has the current mode and the dump marks the firing timer`() {
+    @Test func `In a callout, the description names the current mode and the dump marks the firing timer`() {
         ManualRunLoop.with { manual in
             let seen = Box<[String]>([])
             manual.loop.add(

@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `A ready descriptor is called once a turn`() throws {
+    @Test func `The source of a ready descriptor is called once per turn`() throws {
         try ManualRunLoop.with { manual in
             let calls = Box(0)
             try manual.loop.add(RunLoop.DescriptorSource(4) { _, _ in calls.value += 1 }, in: .default)
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `Ready descriptors are served one a turn in the kernel's order`() throws {
+    @Test func `Ready descriptors are served one per turn, in the kernel's order`() throws {
         try ManualRunLoop.with { manual in
             for descriptor: CInt in 0..<5 {
                 try manual.loop.add(
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `Each source on a descriptor is called for the events it asks for`() throws {
+    @Test func `Each source on a descriptor is called only for the events that it asks for`() throws {
         try ManualRunLoop.with { manual in
             let calls = Box<[String]>([])
             func add(_ name: String, _ events: RunLoop.DescriptorSource.Events) throws -> RunLoop.DescriptorSource {
@@ -207,7 +207,7 @@ import Testing
         }
     }
 
-    @Test func `A source refused in one of two modes is called once with an error and is disarmed in both`() throws {
+    @Test func `A source that one of two modes cannot arm is called once with an error and disarmed in both`() throws {
         try ManualRunLoop.with { manual in
             let modes: [RunLoop.Mode] = [.default, "second"]
             let told = Box<[RunLoop.DescriptorSource.Events]>([])
@@ -227,7 +227,7 @@ import Testing
         }
     }
 
-    @Test func `A refusal is not reported to a source that was removed or invalidated`() throws {
+    @Test func `A refused change of events is not reported to a source that was then removed or invalidated`() throws {
         try ManualRunLoop.with { manual in
             let removed = RunLoop.DescriptorSource(2, for: []) { _, _ in Issue.record("called") }
             let invalid = RunLoop.DescriptorSource(3, for: []) { _, _ in Issue.record("called") }

@@ -8,7 +8,7 @@ import Testing
 
 /// Names and numbers that nobody would write, in great numbers.
 @Suite(.ownThread) struct ExtremeValueTests {
-    @Test func `Any text is a mode's name and equal texts are the same mode`() {
+    @Test func `Any text can name a mode, and equal texts name the same mode`() {
         var random = SeededRandom(29)
         var names: [String] = ["", "\u{0}", "é", "e\u{301}", String(repeating: "m", count: 1 << 20)]
         for _ in 0..<fuzzedInputs(orElse: 5000) {

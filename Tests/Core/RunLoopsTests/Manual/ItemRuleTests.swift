@@ -214,7 +214,7 @@ import Testing
         }
     }
 
-    @Test func `Items removed and added in the innermost run take effect in the outermost run`() {
+    @Test func `Removing and adding items in the innermost run takes effect in the outermost run`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let source = loop.addSource()

@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `Marking a mode as common without a common block makes no turn`() {
+    @Test func `Marking a mode as common during the sleep causes no turn if there is no common block`() {
         withRealLoop { loop in
             loop.addSource(in: "other")
             let turns = Locked(0)

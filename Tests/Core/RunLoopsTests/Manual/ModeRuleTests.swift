@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func `A common item removed from one common mode stays in the others`() {
+    @Test func `A common item removed from one common mode stays in the other common modes`() {
         ManualRunLoop.with { manual in
             manual.loop.addCommonMode("other")
             let source = RunLoop.Source { _ in }
@@ -155,7 +155,7 @@ import Testing
         }
     }
 
-    @Test func `A common timer fires in another common mode and a timer of the default mode waits`() {
+    @Test func `In another common mode, a common timer fires and a timer of the default mode does not`() {
         ManualRunLoop.with { manual in
             manual.loop.addCommonMode(.tracking)
             let fires = Box<[String: Int]>([:])
@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    @Test func `A run in common finishes at once and calls nothing`() {
+    @Test func `A run in the mode common finishes at once and calls nothing`() {
         ManualRunLoop.with { manual in
             manual.loop.addSource(in: .common)
             manual.loop.add(RunLoop.Observer(.all) { _, _ in Issue.record("told") }, in: .common)
@@ -185,7 +185,7 @@ import Testing
         }
     }
 
-    @Test func `A run in common prints one warning for each process`() async {
+    @Test func `Runs in the mode common print one warning per process`() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             ManualRunLoop.with { manual in
                 for _ in 0..<3 { manual.loop.poll(mode: .common) }
@@ -218,14 +218,14 @@ import Testing
         }
     }
 
-    @Test func `Observers do not keep a mode alive`() {
+    @Test func `A run in a mode with only observers finishes at once`() {
         ManualRunLoop.with { manual in
             manual.loop.add(RunLoop.Observer(.all) { _, _ in Issue.record("told") }, in: .default)
             #expect(manual.loop.run(mode: .default, for: .seconds(1)) == .finished)
         }
     }
 
-    @Test func `A mode is kept alive only by blocks that can run in it`() {
+    @Test func `Only blocks that can run in a mode keep it from being empty`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.addCommonMode("common too")

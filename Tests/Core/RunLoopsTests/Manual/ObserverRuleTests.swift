@@ -8,7 +8,7 @@ import Testing
 
 /// Specification 3.5 and 3.6: observers.
 @Suite(.ownThread) struct ObserverRuleTests {
-    @Test func `Observers are called in ascending order, equal orders as added`() {
+    @Test func `Observers are called by ascending order, and observers of equal order as they were added`() {
         ManualRunLoop.with { manual in
             manual.loop.addSource()
             for (label, order) in [("c", 0), ("e", 9), ("a", Int.min), ("d", 0), ("b", -1)] {
@@ -24,7 +24,7 @@ import Testing
         RunLoop.Activities.entry, .beforeTimers, .beforeSources, .beforeWaiting, .afterWaiting, .exit,
         [.entry, .exit], .all,
     ])
-    func `An observer is called for the activities it asks for and no others`(wanted: RunLoop.Activities) {
+    func `An observer is called only for the activities that it asks for`(wanted: RunLoop.Activities) {
         ManualRunLoop.with { manual in
             manual.loop.addSource()
             let told = Box<[RunLoop.Activities]>([])

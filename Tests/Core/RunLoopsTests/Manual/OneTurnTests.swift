@@ -8,7 +8,7 @@ import Testing
 
 /// Specification 5, step by step, as exact traces.
 @Suite(.ownThread) struct OneTurnTests {
-    @Test func `A polling turn makes its steps in order`() {
+    @Test func `poll performs the steps of a turn in order`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.add(RunLoop.Timer(.after(.zero), label: "due") { _ in }, in: .default)
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `A timer ends the sleep and the run finishes after its last fire`() {
+    @Test func `A one-shot timer ends the sleep, and the run finishes after the timer has fired`() {
         ManualRunLoop.with { manual in
             let start = manual.now
             manual.loop.add(RunLoop.Timer(.after(.seconds(1)), label: "once") { _ in }, in: .default)
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test func `A nested run is inside the callout that started it`() {
+    @Test func `In a trace, a nested run is inside the callout that started it`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.addSource(in: "inner")
@@ -191,7 +191,7 @@ import Testing
         }
     }
 
-    @Test func `TraceRecorder separates callouts and keeps notes`() {
+    @Test func `TraceRecorder lists callouts, includes notes, and records nothing after stop`() {
         ManualRunLoop.with { manual in
             let recorder = RunLoop.TraceRecorder(manual.loop)
             manual.loop.add(

@@ -9,7 +9,7 @@ import Testing
 
 /// What the system refuses and interrupts, under the manual kernel.
 @Suite(.ownThread) struct RefusalTests {
-    @Test func `A refused descriptor throws a SystemCallError and the source is in no mode`() throws {
+    @Test func `add throws a SystemCallError if a descriptor is refused, and the source is in no mode`() throws {
         try ManualRunLoop.with { manual in
             let source = RunLoop.DescriptorSource(8) { _, _ in }
             manual.failNext("epoll_ctl", with: ENOSPC)
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `A source refused by one common mode is in none of them`() throws {
+    @Test func `A source that cannot be added to one common mode is added to none`() throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.addCommonMode("second")
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `A refused addition to the common modes leaves the source in its earlier mode`() throws {
+    @Test func `If a source cannot be added to the common modes, it stays in its earlier mode`() throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.addCommonMode("second")
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `An interrupted sleep continues to the same instant without a turn`() {
+    @Test func `A sleep interrupted by a signal continues until the same instant without a new turn`() {
         ManualRunLoop.with { manual in
             let start = manual.now
             let fired = Box<Duration?>(nil)

@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `The result prefers handledSource, then timedOut, stopped and finished`() {
+    @Test func `If several results apply, run returns the first of handledSource, timedOut, stopped and finished`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let source = RunLoop.Source { source in
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func `run repeats the default mode until it is stopped or finished`() {
+    @Test func `run repeats runs in the default mode until one is stopped or finished`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let fires = Box(0)
@@ -187,7 +187,7 @@ import Testing
         }
     }
 
-    @Test func `After a stop and a nested run the outer run ends at the end of its turn`() {
+    @Test func `A run that is stopped before a nested run ends at the end of its turn`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let start = manual.now
@@ -275,7 +275,7 @@ import Testing
         }
     }
 
-    @Test func `A block posted while the mode loses its last item still runs, and a timer it adds keeps the run going`()
+    @Test func `A block posted while the mode loses its last item runs, and a timer that it adds keeps the run going`()
     {
         ManualRunLoop.with { manual in
             let loop = manual.loop
@@ -358,7 +358,7 @@ import Testing
 
     // MARK: 4.6
 
-    @Test func `stop with a run ends that run after the runs nested in it`() {
+    @Test func `Passing a run to stop ends that run after the runs nested in it`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let start = manual.now
@@ -378,7 +378,7 @@ import Testing
         }
     }
 
-    @Test func `stop with a run in the middle does not end the runs around it`() {
+    @Test func `Passing a middle run to stop does not end the runs around it`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let results = Box<[RunLoop.RunResult]>([])
@@ -399,7 +399,7 @@ import Testing
         }
     }
 
-    @Test func `stop with the innermost run ends it and stop with an ended run has no effect`() {
+    @Test func `Passing the innermost run to stop ends it, and passing an ended run has no effect`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let ended = Box<RunLoop.Run?>(nil)
@@ -442,7 +442,7 @@ import Testing
 
     // MARK: 4.7
 
-    @Test func `runUntilIdle ends with the first turn that finds no work`() throws {
+    @Test func `runUntilIdle returns after the first turn that finds no work`() throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
             let calls = Box<[String]>([])
@@ -479,7 +479,7 @@ import Testing
         }
     }
 
-    @Test func `runUntilIdle returns finished or stopped`() {
+    @Test func `runUntilIdle returns finished for an empty mode and stopped after a stop`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             #expect(loop.runUntilIdle() == .finished)

@@ -200,7 +200,7 @@ import Testing
         }
     }
 
-    @Test func `A timer in several modes fires once a date`() {
+    @Test func `A timer in several modes fires once for each of its dates`() {
         ManualRunLoop.with { manual in
             let clock = Clock(manual)
             let timer = RunLoop.Timer(.every(.milliseconds(100))) { _ in clock.note() }
@@ -288,7 +288,7 @@ import Testing
         }
     }
 
-    @Test func `nextTimerDeadline is the date of the mode's first timer`() {
+    @Test func `nextTimerDeadline is the date of the mode's earliest timer`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             #expect(loop.nextTimerDeadline(in: .default) == nil)
@@ -310,7 +310,7 @@ import Testing
         }
     }
 
-    @Test func `advanceToNextTimer advances to the first date and not further`() {
+    @Test func `advanceToNextTimer advances to the next timer's date and not further`() {
         ManualRunLoop.with { manual in
             let clock = Clock(manual)
             #expect(!manual.advanceToNextTimer())
@@ -424,7 +424,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [20, 300]) func `A restart outside the callout moves the timer`(delay: Int) {
+    @Test(arguments: [20, 300]) func `A timer restarted outside of its callout fires after the new delay`(delay: Int) {
         ManualRunLoop.with { manual in
             let clock = Clock(manual)
             let timer = RunLoop.Timer(.after(.milliseconds(100))) { _ in clock.note() }
@@ -439,7 +439,7 @@ import Testing
         }
     }
 
-    @Test func `A restarted timer fires after other timers of its date`() {
+    @Test func `A restarted timer fires after other timers of the same date`() {
         ManualRunLoop.with { manual in
             let timers = ["a", "b"].map { RunLoop.Timer(.after(.milliseconds(5)), label: $0) { _ in } }
             for timer in timers { manual.loop.add(timer, in: .default) }

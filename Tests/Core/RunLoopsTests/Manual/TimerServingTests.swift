@@ -96,7 +96,7 @@ import Testing
 
     // MARK: Buckets
 
-    @Test func `Timers in twenty different sets of modes, one after another, work with four tables`() {
+    @Test func `Four timer tables are enough for twenty sets of modes that are used one after another`() {
         ManualRunLoop.with { manual in
             let (loop, calls) = (manual.loop, Locked<[String]>([]))
             loop.state.maxTimerBuckets = 4
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func `Adding a timer traps if its set of modes needs more tables than the loop has`() async {
+    @Test func `Adding a timer traps if its set of modes needs more timer tables than a loop may have`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             ManualRunLoop.with { manual in
                 manual.loop.state.maxTimerBuckets = 4

@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: [RunLoop.Activities.beforeTimers, .beforeSources, .beforeWaiting])
-    func `A wake-up before the sleep makes one turn`(moment: RunLoop.Activities) {
+    func `Wake-ups before the sleep cause one extra turn`(moment: RunLoop.Activities) {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.addSource()
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `A wake-up after the sleep makes no turn`() {
+    @Test func `A wake-up after the sleep causes no extra turn`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.add(RunLoop.Timer(.after(.milliseconds(1))) { _ in loop.wakeUp() }, in: .default)
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func `A removed timer makes no turn at its old date`() {
+    @Test func `A removed timer causes no turn at its old date`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.addSource()
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    @Test func `A nested run makes no extra turn for the firing timer that was removed and added again`() {
+    @Test func `A firing timer that was removed and added again causes no extra turn in a nested run`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let turns = Box(0)

@@ -177,7 +177,7 @@ import Testing
         }
     }
 
-    @Test func `Timers of several clocks due together fire in the order of their dates on one clock`() {
+    @Test func `Due timers of several clocks fire in the order of their dates, compared on one clock`() {
         ManualRunLoop.with { manual in
             for (delay, base) in [(30, RunLoop.TimeBase.realtime), (10, .boottime), (20, .monotonic), (0, .realtime)] {
                 manual.loop.add(

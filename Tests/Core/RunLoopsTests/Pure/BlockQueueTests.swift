@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func `Blocks of other modes stay before blocks that are posted later`() {
+    @Test func `A block of a mode that runs later still runs before blocks that were posted after it`() {
         ManualRunLoop.with { manual in
             let ran = Box<[String]>([])
             manual.loop.addCommonMode("other")

@@ -14,7 +14,7 @@ import Testing
     .ownThread, .timeLimit(.minutes(10)),
     .disabled(if: Sanitizer.isAny, "a sanitizer copies its locks, and calls a leak what a child inherits"))
 struct ForkGenerationProcessTests {
-    @Test func `ForkGeneration is inherited in a child and not in the process that made it`() async {
+    @Test func `A ForkGeneration's isInherited is true in a child and false in the process that made it`() async {
         await #expect(processExitsWith: .success) {
             let first = ForkGeneration()
             let end = ForkedChild.run {

@@ -47,7 +47,8 @@ import Testing
         #expect(last.duration(to: first) == .nanoseconds(Int64.min) - .nanoseconds(Int64.max))
     }
 
-    @Test(arguments: RunLoop.TimeBase.allCases) func `The current instant does not decrease`(base: RunLoop.TimeBase) {
+    @Test(arguments: RunLoop.TimeBase.allCases)
+    func `now does not decrease, except on the wall clock`(base: RunLoop.TimeBase) {
         let earlier = RunLoop.Instant.now(base)
         let later = RunLoop.Instant.now(base)
         #expect(earlier.base == base)
@@ -64,14 +65,14 @@ import Testing
         #expect(RunLoop.Instant(nanoseconds: 1) != RunLoop.Instant(nanoseconds: 1, base: .boottime))
     }
 
-    @Test func `Comparing instants of different clocks traps and names the conversion`() async {
+    @Test func `Comparing instants of different clocks traps with a message that names the conversion`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = RunLoop.Instant.now(.monotonic) < RunLoop.Instant.now(.realtime)
         }
         expectText(result, "give right.converted(to: .monotonic)")
     }
 
-    @Test func `Subtracting a duration that does not fit gives the nearest instant`() {
+    @Test func `Subtracting a duration from an instant clamps a result that does not fit`() {
         let instant = RunLoop.Instant(nanoseconds: -10)
         #expect((instant - .nanoseconds(5)).nanoseconds == -15)
         #expect((instant - .seconds(Int64.max)).nanoseconds == .min)

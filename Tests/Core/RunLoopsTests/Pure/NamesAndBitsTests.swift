@@ -57,7 +57,7 @@ import Testing
         #expect(RunLoop.Activities.all.rawValue == 0x0FFF_FFFF)
     }
 
-    @Test func `A set of activities names its members in the order of a turn`() {
+    @Test func `The description of a set of activities names its members in the order of a turn`() {
         #expect(RunLoop.Activities.entry.description == "[entry]")
         #expect(RunLoop.Activities([.exit, .beforeTimers]).description == "[beforeTimers, exit]")
         #expect(RunLoop.Activities.all.description == "[all]")
@@ -72,14 +72,14 @@ import Testing
         #expect(RunLoop.RunResult.handledSource.description == "handledSource")
     }
 
-    @Test func `A set of descriptor events names its members`() {
+    @Test func `The description of a set of descriptor events names its members`() {
         #expect(RunLoop.DescriptorSource.Events([.hangUp, .readable]).description == "[readable, hangUp]")
         #expect(RunLoop.DescriptorSource.Events([]).description == "[]")
         let all: RunLoop.DescriptorSource.Events = [.readable, .writable, .hangUp, .error, .priority]
         #expect(all.description == "[readable, writable, hangUp, error, priority]")
     }
 
-    @Test func `A system call error describes its call and errno`() {
+    @Test func `The description of a system call error contains its call and errno`() {
         let error = RunLoop.SystemCallError(call: "epoll_ctl", code: 9)
         #expect(error.description == "epoll_ctl: Bad file descriptor (errno 9)")
         #expect(error == RunLoop.SystemCallError(call: "epoll_ctl", code: 9))

@@ -11,13 +11,13 @@ import Testing
 @Suite(.ownThread) struct ReadyOrderTests {
     // MARK: Timers
 
-    @Test func `Timers are ready since the first timer's date`() {
+    @Test func `Timers count as ready since the first timer's date`() {
         let order = ReadyOrder()
         #expect(order.timersReady(since: 5) == 5)
         #expect(order.timersReady(since: -5) == -5)
     }
 
-    @Test func `A due timer that becomes the first is ready since that moment`() {
+    @Test func `A due timer that becomes the first timer counts as ready since that moment`() {
         var order = ReadyOrder()
         order.firstTimerChanges(from: .max, now: 10)
         #expect(order.timersReady(since: 3) == 10)
@@ -35,19 +35,19 @@ import Testing
         #expect(order.timersReady(since: 40) == 5)
     }
 
-    @Test func `A first timer that was not due leaves no earlier ready date`() {
+    @Test func `If the earlier first timer was not due, timers count as ready since the new first timer's date`() {
         var order = ReadyOrder()
         order.firstTimerChanges(from: 20, now: 10)
         #expect(order.timersReady(since: 15) == 15)
     }
 
-    @Test func `A first timer that was due exactly now leaves its ready date`() {
+    @Test func `If the earlier first timer was due exactly now, timers count as ready since its date`() {
         var order = ReadyOrder()
         order.firstTimerChanges(from: 10, now: 10)
         #expect(order.timersReady(since: 12) == 10)
     }
 
-    @Test func `Served timers are ready since they were served`() {
+    @Test func `After a timer was served, the next timer counts as ready since then at the earliest`() {
         var order = ReadyOrder()
         order.firstTimerChanges(from: 5, now: 8)
         order.timersServed(10, leavingOthers: false)
@@ -55,7 +55,7 @@ import Testing
         #expect(order.timersReady(since: 12) == 12)
     }
 
-    @Test func `Due timers behind the served one are ready since it was served`() {
+    @Test func `Due timers that wait behind a served timer count as ready since it was served`() {
         var order = ReadyOrder()
         order.timersServed(10, leavingOthers: true)
         #expect(order.timersReady(since: 12) == 10)
@@ -63,7 +63,7 @@ import Testing
         #expect(order.timersReady(since: 15) == 15)
     }
 
-    @Test func `passTimers discards a ready date before the given instant`() {
+    @Test func `passTimers discards the date since which timers are ready if it is before the given instant`() {
         var order = ReadyOrder()
         order.firstTimerChanges(from: 5, now: 10)
         // A look that has gone no further than the place has not passed it.
@@ -73,7 +73,7 @@ import Testing
         #expect(order.timersReady(since: 20) == 20)
     }
 
-    @Test func `A sleep discards the timers' ready date`() {
+    @Test func `passTimers without an instant discards the date since which timers are ready`() {
         var order = ReadyOrder()
         order.firstTimerChanges(from: 5, now: 10)
         order.passTimers()
@@ -100,7 +100,7 @@ import Testing
         #expect(first(wakeUp, timers, descriptors) == expected)
     }
 
-    @Test func `At equal dates first prefers a wake-up to timers and timers to descriptors`() {
+    @Test func `For equal dates, first returns a wake-up before timers, and timers before descriptors`() {
         #expect(first(1, 1, 1) == .wakeUp)
         #expect(first(nil, 1, 1) == .timers)
         #expect(first(1, nil, 1) == .wakeUp)
@@ -147,7 +147,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `A timer that is due when it is added is ready since it was added`(isLate: Bool) {
+    func `A timer that is due when it is added counts as ready since it was added`(isLate: Bool) {
         let late = Box<RunLoop.Timer?>(nil)
         let turns = turns {
             let timer = timer(after: 1)
@@ -162,7 +162,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `A timer set to a past date is ready since it was set`(isRestarted: Bool) {
+    func `A timer set to a past date counts as ready since it was set`(isRestarted: Bool) {
         let timer = Box<RunLoop.Timer?>(nil)
         let turns = turns {
             timer.value = self.timer(after: 500)
@@ -178,7 +178,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `A due timer that is removed or postponed leaves its ready date to the next timer`(isPutOff: Bool) {
+    func `If a due timer is removed or postponed, the next timer is ready since the due timer's date`(isPutOff: Bool) {
         let turns = turns { manual in
             manual.loop.add(timer(after: 7), in: .default)
         } _: { manual in
@@ -192,7 +192,7 @@ import Testing
         #expect(turns == 1)
     }
 
-    @Test func `A descriptor counts as ready since the look before the look that found it`() throws {
+    @Test func `A descriptor counts as ready since the poll before the poll that found it ready`() throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
             for descriptor: CInt in 1...3 {
@@ -212,7 +212,7 @@ import Testing
         }
     }
 
-    @Test func `A descriptor does not count as ready before a look that did not find it`() throws {
+    @Test func `A descriptor does not count as ready before a poll that did not find it ready`() throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
             let turn = Box(0)

@@ -140,7 +140,7 @@ import Testing
 
     // MARK: Many threads
 
-    @Test func `Marks set by many threads are each served once`() {
+    @Test func `Sources that many threads mark and enqueue are served once for each mark`() {
         let queue = Queue()
         let sources = (0..<8).map { _ in Marked(in: queue) }
         let marks = Locked(0)
@@ -176,7 +176,7 @@ import Testing
         #expect(queue.isEmpty)
     }
 
-    @Test func `A queue closed while other threads enqueue keeps no source alive`() {
+    @Test func `A queue closed while other threads enqueue sources releases all of them`() {
         for _ in 0..<200 {
             let queue = Queue()
             let witnesses = (0..<2).map { _ in Witness() }

@@ -23,7 +23,7 @@ import Testing
         #expect(next(every: .milliseconds(100), busy: .milliseconds(99)) == .milliseconds(100))
     }
 
-    @Test func `A date equal to now is skipped`() {
+    @Test func `A repeating timer skips a date that is equal to the present instant`() {
         #expect(next(every: .milliseconds(100), busy: .milliseconds(100)) == .milliseconds(200))
     }
 
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `A past date and a negative delay become now`() {
+    @Test func `A past date and a negative delay count as the present instant`() {
         ManualRunLoop.with { manual in
             let now = manual.now
             #expect(RunLoop.Timer(.at(now.advanced(by: .seconds(-1)))) { _ in }.fireInstant == now)

@@ -68,7 +68,7 @@ import Testing
         #expect((slack == 0) == (tolerance == 0))
     }
 
-    @Test func `The slack leaves an eighth of the tolerance, at most a millisecond`() {
+    @Test func `The slack is shorter than the tolerance by an eighth, but at most by a millisecond`() {
         #expect(TimerGrid.slack(8) == 7)
         #expect(TimerGrid.slack(4_000_000) == 3_500_000)
         #expect(TimerGrid.slack(8_000_000) == 7_000_000)

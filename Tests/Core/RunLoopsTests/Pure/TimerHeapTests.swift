@@ -10,7 +10,7 @@ import Testing
 @Suite(.ownThread) struct TimerHeapTests {
     private typealias Entry = TimerHeap.Entry
 
-    @Test func `An empty heap has no first entry and firstDate is the last date`() {
+    @Test func `An empty heap has no first entry, and its firstDate is the last possible date`() {
         let heap = SharedHeap()
         #expect(heap.count == 0)
         #expect(heap.first == nil)
@@ -75,7 +75,7 @@ import Testing
         #expect(heap.drain() == Array(1...30) + [0] + Array(31...49))
     }
 
-    @Test func `lastPlace returns the place of an entry that removeFirst moved out`() {
+    @Test func `lastPlace returns the place that removeFirst gave an entry, and nil for other entries`() {
         let heap = SharedHeap()
         for slot in 0..<3 { heap.insert(Entry(date: Int64(slot), sequence: 0, slot: UInt32(slot))) }
         heap.removeFirst(to: 70)
@@ -127,7 +127,7 @@ import Testing
         #expect(heap.drain() == [2, 3, 1, 0])
     }
 
-    @Test(arguments: [1, 2, 3, 4]) func `Random operations match a sorted list`(seed: UInt64) {
+    @Test(arguments: [1, 2, 3, 4]) func `Random operations on a timer heap match a sorted list`(seed: UInt64) {
         var random = SeededRandom(seed)
         let heap = SharedHeap()
         var model: [Entry] = []

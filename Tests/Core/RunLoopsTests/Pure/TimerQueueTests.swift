@@ -133,7 +133,7 @@ import Testing
         #expect(queue.serve(at: 9) == [timer, tolerant, closure])
     }
 
-    @Test func `Listed timers count for firstDate until they are served or removed`() {
+    @Test func `Timers on the list of due timers count for firstDate until they are served or removed`() {
         let queue = SharedQueue()
         let first = queue.insert(FakeTimer(fire: 1))
         let tolerant = queue.insert(FakeTimer(fire: 2, slack: 50))
@@ -160,7 +160,7 @@ import Testing
         #expect(queue.count == 1)
     }
 
-    @Test func `A removed timer on the list of due timers is released when its place is reached`() {
+    @Test func `A timer removed from the list of due timers is released when serving reaches its place`() {
         let queue = SharedQueue()
         let witness = Witness()
         let timer = queue.insert(FakeTimer(fire: 1))
@@ -201,7 +201,7 @@ import Testing
         #expect(queue.count == 0)
     }
 
-    @Test func `A closure that a nested pass leaves is served by the outer pass`() {
+    @Test func `A closure that a nested pass does not serve is served by the outer pass`() {
         let queue = SharedQueue()
         let closures = (5...7).map { queue.insert(at: $0) }
         let outer = queue.list(at: 9)
@@ -353,7 +353,7 @@ import Testing
 
     // MARK: Random operations
 
-    @Test(arguments: [11, 12, 13, 14, 15, 16]) func `Random operations match a list`(seed: UInt64) {
+    @Test(arguments: [11, 12, 13, 14, 15, 16]) func `Random operations on a timer queue match a list`(seed: UInt64) {
         var random = SeededRandom(seed)
         // Every other one wraps around on its way.
         let queue = SharedQueue(sequence: seed.isMultiple(of: 2) ? 1000 : .max - 10_000)

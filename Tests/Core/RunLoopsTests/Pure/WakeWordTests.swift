@@ -59,7 +59,7 @@ import Testing
 
     // MARK: Phases
 
-    @Test func `A new word is awake without a wake-up or a stop`() {
+    @Test func `A new wake word is in the phase awake, without a wake-up or a stop`() {
         let word = Word()
         #expect(word.phase == .awake)
         #expect(word.wakeUp == nil)
@@ -75,7 +75,7 @@ import Testing
         #expect(word.asked == 0)
     }
 
-    @Test func `A new run accepts wake-ups`() {
+    @Test func `A wake-up is kept as soon as a run has begun`() {
         let word = Word()
         _ = word.beginRun()
         #expect(word.phase == .goingToSleep)
@@ -106,7 +106,7 @@ import Testing
         #expect(word.wakeUp == 4)
     }
 
-    @Test func `enterHost reports news that arrived before`() {
+    @Test func `enterHost returns true once after lookAgain, and after a wake-up until it is served`() {
         let word = Word()
         _ = word.beginRun()
         _ = word.lookAgain()
@@ -261,7 +261,7 @@ import Testing
 
     // MARK: Nested runs
 
-    @Test func `A nested run has its own stop and restores the outer run's stop`() {
+    @Test func `A nested run has its own stop, and its end restores the outer run's stop`() {
         let word = Word()
         let none = word.beginRun()
         word.enter(.awake)
@@ -429,7 +429,7 @@ import Testing
         }
     }
 
-    @Test func `Each kind of news during a sleep changes the lower half of the wake word`() {
+    @Test func `A wake-up, stop or lookAgain during a sleep changes the lower half of the wake word`() {
         for news in News.allCases {
             for phase in [WakeWord.Phase.asleepOnWord, .asleepOnDescriptors] {
                 let word = Word()
@@ -442,7 +442,7 @@ import Testing
         }
     }
 
-    @Test func `The lower half of the wake word is the same in two sleeps without news`() {
+    @Test func `Without wake-up, stop or lookAgain, the lower half of the wake word is the same in two sleeps`() {
         let word = Word()
         _ = word.beginRun()
         let first = word.fallAsleep()

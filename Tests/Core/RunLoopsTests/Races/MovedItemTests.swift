@@ -34,7 +34,7 @@ import Testing
         elsewhere.end()
     }
 
-    @Test func `A new common mode gets common items that were in another loop and have left it`() {
+    @Test func `A new common mode gets common items that were added to another loop and removed from it`() {
         let (home, elsewhere) = (RunningLoop(), RunningLoop())
         let items = makeMovedItems(home.loop, elsewhere.loop)
         for item in items { elsewhere.loop.remove(item, from: .default) }
@@ -79,7 +79,7 @@ import Testing
         #expect(witness.isGone)
     }
 
-    @Test func `A timer in many common modes is in each, fires in any and is removed from all`() {
+    @Test func `A timer in many common modes is in each of them, fires in the last, and leaves all when invalidated`() {
         TestThread.run {
             let loop = RunLoop.current
             let fired = Locked([RunLoop.Mode?]())

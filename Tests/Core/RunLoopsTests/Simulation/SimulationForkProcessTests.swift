@@ -10,7 +10,7 @@ import Testing
     .ownThread, .timeLimit(.minutes(30)),
     .disabled(if: Sanitizer.isAny, "a sanitizer copies its locks, and calls a leak what a child inherits"))
 struct SimulationForkProcessTests {
-    @Test func `A fork at any step breaks no rule in the parent and leaves its objects unchanged`() async {
+    @Test func `A fork at any step breaks no rule of the loop in the parent, and the child has a working loop`() async {
         await #expect(processExitsWith: .success) {
             let other = SimulatedThread()
             defer { other.end() }

@@ -50,7 +50,7 @@ struct ForkProcessTests {
     }
     #endif
 
-    @Test func `A child makes no kernel call for objects of its parent's loop`() async {
+    @Test func `In a child, calls on items of the parent's loop make no system call`() async {
         await #expect(processExitsWith: .success) {
             let calls = CountingCalls()
             withRealLoop(calls: calls) { loop in
@@ -297,7 +297,7 @@ struct ForkProcessTests {
         }
     }
 
-    @Test func `A child releases its own loop when it exits`() async {
+    @Test func `A child that has run its own loop can call exit`() async {
         await #expect(processExitsWith: .success) {
             let end = TestThread.run { () -> ForkedChild.End in
                 RunLoop.current.addSource()

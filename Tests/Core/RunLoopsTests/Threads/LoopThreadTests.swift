@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `The loop runs in the default mode and sleeps between closures`() throws {
+    @Test func `The loop of a TestThread runs in the default mode and sleeps between closures`() throws {
         try RunLoop.TestThread.with { thread in
             let mode = try thread.sync { $0.currentMode }
             #expect(mode == .default)
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `sync can wait for a private mode`() throws {
+    @Test func `sync can run its closure in a private mode`() throws {
         try RunLoop.TestThread.with { thread in
             thread.loop.perform {
                 let loop = RunLoop.current

@@ -67,7 +67,7 @@ import Testing
         expectText(result, "was the result of open or socket checked?")
     }
 
-    @Test func `A run limit or fire instant of another clock traps`() async {
+    @Test func `A run limit or a fireInstant on the wrong clock traps`() async {
         let run = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             TestThread.run { _ = RunLoop.current.run(mode: .default, until: .now(.realtime)) }
         }
@@ -111,7 +111,7 @@ import Testing
         expectText(result, "Call exec after fork")
     }
 
-    @Test func `Each call on a loop inherited through fork traps`() async {
+    @Test func `Using a loop inherited through fork traps`() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let uses: [@Sendable (RunLoop) -> Void] = [
                 { $0.stop() }, { $0.perform {} }, { $0.add(RunLoop.Source.sendable { _ in }, in: .default) },
