@@ -8,7 +8,7 @@ import RunLoops
 struct DescribeTool: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "describe",
-        abstract: "A small loop with an item of every kind, as its dump() lists it.")
+        abstract: "Prints the dump() of a small loop that has an item of every kind.")
 
     func run() throws { try MainActor.assumeIsolated { try describe() } }
 

@@ -10,39 +10,39 @@ import RunLoopsDiagnostics
 struct DoctorTool: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Says in words what is wrong with a program that it runs, with a process or with a trace.",
+        abstract: "Reports probable problems of a program, a process or a trace.",
         usage: """
             runloop doctor [--for <duration>] [--json] -- <program> [<argument> ...]
             runloop doctor [--for <duration>] [--json] <pid>
             runloop doctor [--json] <trace>
             """,
         discussion: """
-            Looks for timers without tolerance that wake an idle loop, sources that were signalled without a wake-up, items \
-            in modes that nobody runs, common items that came to a mode too late, timers that are never on time, callouts \
-            that take longer than a frame, and runs nested deeper than three.
+            Finds timers without tolerance that wake an idle loop, sources that were signalled without a wake-up, items in \
+            modes that never run, modes that ran before a common item was added to them, timers that are always late, \
+            callouts that take longer than a frame, and runs nested more than three deep.
 
-            The program has to link RunLoopsDiagnostics; what it prints is its own. A process that can be looked into (see \
-            runloop ps) is recorded for a while, and goes on. A number is a process unless a file has that name. The exit \
-            status is 1 if something was found, also when the program has failed.
+            A program must link RunLoopsDiagnostics; its output is not changed. A process must be listed by runloop ps; it \
+            is recorded for the given time, and keeps running. A number is a process unless a file has that name. The exit \
+            status is 1 if there is a finding, also if the program failed.
             """)
 
     @Option(
         name: .customLong("for"),
         help: .duration(
-            "How long. A process: Control-C ends it sooner. (default: 5s) A program is asked to end by SIGTERM. (default: until it ends)"
+            "How long to record. Control-C stops recording a process early (default: 5s); a program gets SIGTERM at the end (default: until it exits)."
         ))
     var length: Duration?
 
     @Flag(
         help: """
-            One JSON document: {"program": …, "lost": …, "findings": [{"kind", "subject", "text"}]}. What the program \
-            prints goes to standard error.
+            Print one JSON document: {"program": …, "lost": …, "findings": [{"kind", "subject", "text"}]}. The output of \
+            the program goes to standard error.
             """)
     var json = false
 
     @Argument(
         help: ArgumentHelp(
-            "The number of a process, or the JSON that runloop trace has written.", valueName: "pid or trace"),
+            "The number of a process, or a JSON file written by runloop trace.", valueName: "pid or trace"),
         completion: .file(extensions: ["json"]))
     var subject: String?
 
@@ -54,7 +54,7 @@ struct DoctorTool: ParsableCommand {
             throw ValidationError("Give a process, a trace, or a program after --")
         }
         if length != nil, subject != nil, process == nil {
-            throw ValidationError("--for is about a program or a process")
+            throw ValidationError("--for needs a program or a process")
         }
     }
 

@@ -7,15 +7,15 @@ import RunLoopsDiagnostics
 /// The command `runloop dump`, which lists all items of the loops of a process, and the callouts under way.
 struct DumpTool: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "dump", abstract: "Everything that the loops of a process hold, and what is under way in them.",
+        commandName: "dump", abstract: "Prints all items of the loops of a process, and the callouts that are running.",
         discussion: """
-            Answers also while a loop hangs. For each loop: its thread, its mode, the callouts under way, outermost first, \
-            with the places where they were made, and the loop's dump().
+            Works while a loop hangs, too. For each loop it prints the thread, the mode, the running callouts, outermost \
+            first, with the source locations where their items were made, and the loop's dump().
             """)
 
     private static let patience = Duration.seconds(5)
 
-    @Flag(help: "One JSON document, with times in nanoseconds before the answer.")
+    @Flag(help: "Print one JSON document; its times are nanoseconds before the reply.")
     var json = false
 
     @Argument(help: .process)

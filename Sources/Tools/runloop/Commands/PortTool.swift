@@ -9,14 +9,14 @@ import RunLoopsPorts
 /// The command `runloop port`, which sends messages to ports of other processes, and receives messages.
 struct PortTool: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "port", abstract: "Messages between processes of one user, by name.",
+        commandName: "port", abstract: "Sends messages between processes of one user, by the names of ports.",
         subcommands: [PortListening.self, PortSending.self, PortListing.self])
 }
 
 /// The command `runloop port ls`, which lists the published names with their processes.
 struct PortListing: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "ls", abstract: "Lists the names that are published, and the processes that have them.")
+        commandName: "ls", abstract: "Lists the published names and the processes that published them.")
 
     static func entries() throws -> [RunLoop.MessagePort.Directory.Entry] {
         try RunLoop.MessagePort.Directory.user().publishedPorts()
@@ -32,7 +32,7 @@ struct PortListing: ParsableCommand {
 /// The command `runloop port listen`, which publishes a port and prints each message.
 struct PortListening: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "listen", abstract: "Publishes a port and shows each message, until it is interrupted.")
+        commandName: "listen", abstract: "Publishes a port and prints each message until it is interrupted.")
 
     @Argument(help: "The port's name.")
     var name: String
@@ -40,13 +40,13 @@ struct PortListening: ParsableCommand {
     @Flag(help: "Reply with the same bytes.")
     var echo = false
 
-    @Option(help: .number("End after so many messages."))
+    @Option(help: .number("Exit after this number of messages."))
     var count: Int?
 
-    @Option(name: .customLong("for"), help: .duration("How long: 3s, 500ms, 1.5s, 2m."))
+    @Option(name: .customLong("for"), help: .duration("How long to listen: 3s, 500ms, 1.5s, 2m."))
     var length: Duration?
 
-    @Flag(help: "Show the number of messages at the end alone.")
+    @Flag(help: "Print only the number of messages, at the end.")
     var quiet = false
 
     func run() throws { try MainActor.assumeIsolated { try listen() } }
@@ -95,7 +95,7 @@ struct PortListening: ParsableCommand {
 struct PortSending: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "send",
-        abstract: "Sends the words as one message; from standard input, one message a line, if there are none.")
+        abstract: "Sends the given words as one message; without words, each line of standard input is a message.")
 
     @Argument(
         help: "The port's name.",
@@ -108,13 +108,13 @@ struct PortSending: ParsableCommand {
     @Option(help: .number("The message's id."))
     var id: Int32 = 0
 
-    @Option(help: .number("Send so many, each with the next id."))
+    @Option(help: .number("Send this number of messages, each with the next id."))
     var count: Int32 = 1
 
-    @Flag(help: "Wait for the reply to each message, and show it.")
+    @Flag(help: "Wait for the reply to each message, and print it.")
     var reply = false
 
-    @Option(help: .duration("How long to wait, for each."))
+    @Option(help: .duration("How long to wait for each reply."))
     var within = Duration.seconds(10)
 
     func validate() throws {

@@ -7,10 +7,10 @@ import RunLoopsDiagnostics
 /// The command `runloop ps`, which lists the processes that can be inspected, with the state of their loops.
 struct PsTool: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "ps", abstract: "Which processes can be looked into, and what their loops are about.",
+        commandName: "ps", abstract: "Lists the processes that can be inspected, with the state of their loops.",
         discussion: """
-            Those of the same user that were started with RUNLOOP_INSPECT=1 in their environment and link \
-            RunLoopsDiagnostics, or have called Inspector.start(). Nothing is changed in them.
+            A process can be inspected by its own user if it links RunLoopsDiagnostics and was started with RUNLOOP_INSPECT=1 \
+            in its environment, or has called Inspector.start(). Inspecting a process does not change it.
             """)
 
     /// The longest wait for the answers of all processes together.
@@ -18,7 +18,7 @@ struct PsTool: ParsableCommand {
 
     typealias Answer = (process: Int32, answer: Result<ProcessReport, CommandFailure>)
 
-    @Flag(help: "One JSON document: {\"processes\": […]}.")
+    @Flag(help: "Print one JSON document: {\"processes\": […]}.")
     var json = false
 
     func run() {
@@ -41,7 +41,7 @@ struct PsTool: ParsableCommand {
             return print((["processes": .array(processes)] as JSON).text)
         }
         if answers.isEmpty {
-            return print("No process can be looked into. Start one with RUNLOOP_INSPECT=1 in its environment.")
+            return print("No process can be inspected. Start one with RUNLOOP_INSPECT=1 in its environment.")
         }
         print(Self.table(answers.flatMap(Self.rows)).joined(separator: "\n"))
     }

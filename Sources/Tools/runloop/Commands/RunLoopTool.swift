@@ -13,7 +13,7 @@ struct RunLoopTool: ParsableCommand {
     static let version = "0.1.0"
 
     static let configuration = CommandConfiguration(
-        commandName: "runloop", abstract: "Looks into run loops, and records them.", version: version,
+        commandName: "runloop", abstract: "Inspects and records the run loops of processes.", version: version,
         subcommands: [
             DescribeTool.self, PortTool.self, PsTool.self, DumpTool.self, TopTool.self, TraceTool.self, DoctorTool.self,
         ])

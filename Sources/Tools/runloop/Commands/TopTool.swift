@@ -12,33 +12,34 @@ import RunLoopsDiagnostics
 /// The command `runloop top`, which shows the activity of a process's loops while it changes.
 struct TopTool: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "top", abstract: "What the loops of a process do, as it changes.",
+        commandName: "top", abstract: "Shows the activity of the loops of a process, updated at each interval.",
         discussion: """
-            Turns and wake-ups a second and what caused them, how busy each loop is, how late its timers are, how long \
-            others waited, the callouts that take the most time, and the next timers. Rates are of the last interval, all \
-            other figures of the last ten. On a terminal: a live screen. Otherwise: a line for each loop and interval.
+            Shows turns and wake-ups per second with their causes, how busy each loop is, how late its timers fire, how \
+            long other items waited, the callouts that take the most time, and the next timers. Rates are those of the last \
+            interval, all other figures those of the last ten. On a terminal the screen is updated; elsewhere, each \
+            interval prints one line for each loop.
 
-            Counting begins with this command in the process and ends with it.
+            The process counts these figures only while this command runs.
             """)
 
     /// The longest wait for the answer of `--once`.
     private static let patience = Duration.seconds(5)
 
-    @Option(help: .duration("How often it is asked."))
+    @Option(help: .duration("The length of an interval."))
     var every = Duration.seconds(1)
 
     @Option(
         name: .customLong("for"),
-        help: .duration("How long; otherwise until the process ends, or q is pressed."))
+        help: .duration("How long to run; by default until the process exits or q is pressed."))
     var length: Duration?
 
-    @Flag(help: "Lines, on a terminal too.")
+    @Flag(help: "Print lines on a terminal, too.")
     var plain = false
 
-    @Flag(help: "The lines of one interval, then the end.")
+    @Flag(help: "Print one interval, and exit.")
     var once = false
 
-    @Flag(help: "With --once: one JSON document, with what was counted in the interval.")
+    @Flag(help: "With --once: print one JSON document with the counts of the interval.")
     var json = false
 
     @Argument(help: .process)
@@ -46,7 +47,7 @@ struct TopTool: ParsableCommand {
 
     func validate() throws {
         if every < .milliseconds(50) { throw ValidationError("--every must be at least 50ms") }
-        if json, !once { throw ValidationError("--json goes with --once") }
+        if json, !once { throw ValidationError("--json needs --once") }
     }
 
     func run() throws {

@@ -10,28 +10,28 @@ import RunLoopsDiagnostics
 struct TraceTool: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "trace",
-        abstract: "Records what the run loops of a program or process do, and says in short what that was.",
+        abstract: "Records the run loops of a program or process, and prints a summary.",
         usage: """
             runloop trace [--output <file>] [--for <duration>] -- <program> [<argument> ...]
             runloop trace [--output <file>] [--for <duration>] <pid>
             """,
         discussion: """
-            A program has to link RunLoopsDiagnostics; nothing else need be done to it. Its trace is written when it ends, \
-            also when a signal ends it, except SIGKILL. A process that can be looked into (see runloop ps) is recorded for a \
-            while, and goes on. Two files: JSON for Perfetto or chrome://tracing, and a page for any browser. Each replaces \
-            a regular file of its name, when it is whole; nothing else is replaced.
+            A program must link RunLoopsDiagnostics, and needs no other change. Its trace is written when it exits or is \
+            ended by a signal other than SIGKILL. A process must be listed by runloop ps; it is recorded for the given \
+            time, and keeps running. Two files are written: JSON for Perfetto or chrome://tracing, and an HTML page. Each \
+            replaces a regular file of the same name once it is complete; anything else of that name is an error.
             """)
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("The JSON's name; the page's is the same with .html.", valueName: "file"),
+        help: ArgumentHelp("The JSON file; the page has the same name with .html.", valueName: "file"),
         completion: .file(extensions: ["json"]))
     var output = "trace.json"
 
     @Option(
         name: .customLong("for"),
         help: .duration(
-            "How long. A process: Control-C ends it sooner. (default: 5s) A program is asked to end by SIGTERM. (default: never)"
+            "How long to record. Control-C stops recording a process early (default: 5s); a program gets SIGTERM at the end (default: until it exits)."
         ))
     var length: Duration?
 
