@@ -22,7 +22,7 @@ extension CalendarSchedule {
         public init() {}
     }
 
-    /// The rule for a time that does not exist on its day: 02:30 on the day on which 03:00 follows 01:59.
+    /// The rule for a time that does not exist on its day, such as 02:30 on the day on which 03:00 follows 01:59.
     public enum MissingTime: Hashable, Sendable {
         /// The date is the moment at which the clocks are put forward: when they show 03:00.
         ///
@@ -36,7 +36,7 @@ extension CalendarSchedule {
         case skip
     }
 
-    /// The rule for a time that exists twice on its day: 02:30 on the day on which 02:00 follows 02:59.
+    /// The rule for a time that exists twice on its day, such as 02:30 on the day on which 02:00 follows 02:59.
     public enum RepeatedTime: Hashable, Sendable {
         /// The date is the first of the two.
         case first
@@ -46,7 +46,7 @@ extension CalendarSchedule {
         case both
     }
 
-    /// The rule for a day that does not exist in its month: 31 April.
+    /// The rule for a day that does not exist in its month, such as 31 April.
     ///
     /// A schedule of cron has no date then, as in cron.
     public enum MissingDay: Hashable, Sendable {
@@ -67,8 +67,7 @@ extension CalendarSchedule {
         ///
         /// On a machine that starts with its clock in 1970, the first setting of the clock passes very many dates.
         case each
-        /// The closure is called once, with the latest of these dates, and not at all if even this one is later than the
-        /// limit allows.
+        /// The closure is called once, with the latest of these dates, unless that date is longer ago than the limit.
         case skip(laterThan: Duration)
     }
 

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension CalendarSchedule {
-    /// A time that clocks on the wall show.
+    /// A time of day, as wall clocks show it.
     public struct Time: Hashable, Sendable, CustomStringConvertible {
         /// Seconds since the day's beginning on a day without a clock change.
         let second: Int
 
-        /// The time, on a clock with 24 hours.
+        /// Makes a time of a 24-hour clock.
         ///
         /// - Throws: ``ValueError/noSuchTime(hour:minute:second:)`` for an hour outside of 0 to 23, or a minute or second
         ///   outside of 0 to 59.
@@ -64,7 +64,7 @@ extension CalendarSchedule {
         /// No month has a day with this number.
         case noSuchDay(Int)
 
-        /// What was wrong, and what would be right, in one line.
+        /// One line that says what is wrong and what would be right.
         public var description: String {
             switch self {
             case .noSuchTime(let hour, let minute, let second):

@@ -25,16 +25,16 @@ public struct CalendarSchedule: Hashable, Sendable, CustomStringConvertible {
 
     private let days: Days
     private let times: DayTimes
-    /// The time of the day; the first one, if a schedule of cron has several.
+    /// The time of day of the schedule's dates; the first of them, if a cron schedule has several.
     public var time: Time { Time(second: times.first(from: 0) ?? 0) }
-    /// The zone whose clocks count.
+    /// The time zone of the schedule's times.
     public let zone: TimeZone
     /// The rules for times and days that do not exist or exist twice, and for dates that have passed.
     public var rules = Rules()
 
     // MARK: Making
 
-    /// A time of each day.
+    /// Returns a schedule with one time on each day.
     ///
     /// - Parameters:
     ///   - time: The time, as the clocks of the zone show it.
@@ -43,7 +43,7 @@ public struct CalendarSchedule: Hashable, Sendable, CustomStringConvertible {
         CalendarSchedule(days: .all, time: time, zone: zone)
     }
 
-    /// A time of some days of the week.
+    /// Returns a schedule with one time on some days of the week.
     ///
     /// - Parameters:
     ///   - weekdays: The days.
@@ -57,10 +57,10 @@ public struct CalendarSchedule: Hashable, Sendable, CustomStringConvertible {
         return CalendarSchedule(days: .ofWeek(weekdays), time: time, zone: zone)
     }
 
-    /// A time of a day of each month.
+    /// Returns a schedule with one time on one day of each month.
     ///
     /// - Parameters:
-    ///   - day: The day. What a month without this day does, ``Rules/missingDay`` says.
+    ///   - day: The day. ``Rules/missingDay`` says what happens in a month without this day.
     ///   - time: The time, as the clocks of the zone show it.
     ///   - zone: The zone.
     /// - Throws: ``ValueError/noSuchDay(_:)`` if no month has the day.
@@ -71,27 +71,31 @@ public struct CalendarSchedule: Hashable, Sendable, CustomStringConvertible {
         return CalendarSchedule(days: .ofMonth(day), time: time, zone: zone)
     }
 
-    /// The five fields of cron, as they are written: minute, hour, day of month, month, day of week.
+    /// Returns the schedule that the five fields of a cron line describe: minute, hour, day of month, month, day of
+    /// week.
     ///
     /// ```swift
     /// try CalendarSchedule.cron("*/15 9-17 * * mon-fri", in: .current)
     /// ```
     ///
-    /// A field is `*`, a number, a name (`jan`, `mon`, in any case), a range (`9-17`), a star or range with a step (`*/15`, `0-30/10`), or
-    /// a list of these with commas. Sunday is 0, 7 and `sun`. If neither the day of the month nor the day of the week begins with a
-    /// star, a day that fits one of them has dates; otherwise it must fit both. In place of the fields, there are `@hourly`,
-    /// `@daily` or `@midnight`, `@weekly`, `@monthly`, `@yearly` or `@annually`. A step that is larger than the largest number
-    /// of its field is refused: `*/90` minutes would be each hour in cron.
+    /// A field is `*`, a number, a name (`jan`, `mon`, in any case), a range (`9-17`), a star or range with a step
+    /// (`*/15`, `0-30/10`), or a list of these with commas. Sunday is 0, 7 and `sun`. If neither the day of the month
+    /// nor the day of the week begins with a star, a day that fits one of them has dates; otherwise it must fit both.
+    /// In place of the fields, there are `@hourly`, `@daily` or `@midnight`, `@weekly`, `@monthly`, `@yearly` or
+    /// `@annually`. A step that is larger than the largest number of its field is refused: `*/90` minutes would be each
+    /// hour in cron.
     ///
-    /// A day that its month does not have is no date, whatever ``Rules/missingDay`` says. If the minutes or the hours begin with
-    /// a star, then the rules begin as cron serves such lines: ``MissingTime/skip`` and ``RepeatedTime/both``, so that `*/15`
-    /// is each quarter of an hour also in the hour that clocks repeat. Other lines begin with the default rules. Both may
-    /// be changed. Two schedules with different texts are different, even if their dates are the same.
+    /// A day that does not exist in its month has no date, whatever ``Rules/missingDay`` says. If the minutes or the
+    /// hours begin with a star, then the rules begin as cron serves such lines: ``MissingTime/skip`` and
+    /// ``RepeatedTime/both``, so that `*/15` is each quarter of an hour also in the hour that clocks repeat. Other
+    /// lines begin with the default rules. Both may be changed. Two schedules with different texts are different, even
+    /// if their dates are the same.
     ///
     /// - Parameters:
     ///   - text: The fields, with spaces or tabs in between.
     ///   - zone: The zone.
-    /// - Throws: ``CronError``, which names the field and its text. A schedule that never comes, such as `0 0 30 2 *`, is refused.
+    /// - Throws: ``CronError``, which names the field and its text. A schedule without any date, such as `0 0 30 2 *`,
+    ///   is refused.
     public static func cron(_ text: String, in zone: TimeZone) throws(CronError) -> CalendarSchedule {
         let fields = try CronFields(text)
         var schedule = CalendarSchedule(days: .cron(fields), times: fields.times, zone: zone)
@@ -123,8 +127,9 @@ public struct CalendarSchedule: Hashable, Sendable, CustomStringConvertible {
     ///
     /// - Returns: A date with a whole second; `nil` if there is none until the year 9999, or if `date` is not a number. The
     ///   first date of all is in the year 1.
-    /// - Complexity: O(1): a few looks at the zone's rules, and about twenty when its clocks change, for each time of a schedule
-    ///   of cron in the hours that change. A monthly schedule also counts up to sixty days, and one of cron up to forty years.
+    /// - Complexity: O(1): a few looks at the zone's rules, and about twenty when its clocks change, for each time of a
+    ///   schedule of cron in the hours that change. A monthly schedule also counts up to sixty days, and one of cron up
+    ///   to forty years.
     public func next(after date: Date) -> Date? {
         Self.second(of: date).flatMap(next(after:)).map(Self.date)
     }
@@ -148,7 +153,7 @@ public struct CalendarSchedule: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The schedule in words, such as "daily at 02:30:00 in Europe/Berlin"; one of cron as it was written.
+    /// The schedule in words, such as "daily at 02:30:00 in Europe/Berlin"; the text of a cron schedule.
     public var description: String {
         let words =
             switch days {

@@ -8,14 +8,14 @@ internal import RunLoops
 
 /// Calls a closure at the dates of a schedule, again and again, on the thread of a run loop.
 ///
-/// The dates are those of the wall clock: they hold when the clock is set, and when the machine sleeps. A timer serves the dates
-/// after the moment at which it was added to a loop, each when it has come and one of the timer's modes runs, never earlier.
-/// The schedule's ``CalendarSchedule/Rules`` say what happens to dates that have passed by then, and what a change of the clock
-/// does.
+/// The dates are those of the wall clock: they stay valid when the clock is set and when the machine sleeps. A timer
+/// serves the dates after the moment at which it was added to a loop, each when it has come and one of the timer's
+/// modes runs, never earlier. The schedule's ``CalendarSchedule/Rules`` say what happens to dates that have passed by
+/// then, and what a change of the clock does.
 ///
-/// A timer sleeps from date to date: it wakes no thread in between. The loop keeps its timers; a program does not have to. The
-/// timer works until it is invalidated or taken out of its modes. It finds its next date when it has served one. A program that
-/// changes the rules of its zones, such as `TZ`, calls ``lookAtClock()``.
+/// A timer sleeps from date to date: it wakes no thread in between. The loop retains its timers, so that the program
+/// does not have to. The timer works until it is invalidated or removed from its modes. It finds its next date when it
+/// has served one. A program that changes the rules of its zones, such as `TZ`, calls ``lookAtClock()``.
 ///
 /// Like ``/RunLoops/RunLoop/Timer``, of which it is made, it comes in three kinds: with a plain closure, which stays on the
 /// thread that makes the timer; with `sendable`, for any loop; with `mainActor`, for the main loop.
@@ -54,7 +54,7 @@ public final class CalendarTimer: @unchecked Sendable, CustomStringConvertible {
     ///   - label: The name in descriptions and tools; where the timer was made, if `nil`.
     ///   - fileID: The file that makes the timer.
     ///   - line: The line that makes the timer.
-    ///   - handler: Called with the timer and the date of the schedule that is served, which is not after the present one.
+    ///   - handler: Called with the timer and the date of the schedule that is served, which is never in the future.
     ///
     /// Adding the timer to the loop of another thread traps.
     public convenience init(
@@ -108,17 +108,17 @@ public final class CalendarTimer: @unchecked Sendable, CustomStringConvertible {
 
     /// The date that the timer waits for; `nil` if it is invalid or in no loop.
     ///
-    /// Inside the closure this is the next date already, also if it has passed.
+    /// Inside the closure this is already the following date, even if that has passed.
     public var nextDate: Date? {
         lock.withLock {
             handler == nil || timer == nil || due == .max ? nil : Date(timeIntervalSince1970: Double(due))
         }
     }
 
-    /// Takes the timer out of its loop, for good, and releases its closure.
+    /// Removes the timer from its loop permanently, and releases its closure.
     ///
-    /// Legal everywhere, also inside the timer's own callout, which ends normally. A second call does nothing.
-    /// Thread safety: any thread; a callout under way on the loop's thread is not waited for.
+    /// Allowed everywhere, also inside the timer's own callout, which ends normally. A second call does nothing.
+    /// Thread safety: any thread; the call does not wait for a callout under way on the loop's thread.
     public func invalidate() {
         let released = lock.withLock { () -> (Handler?, RunLoop.Timer?, RunLoop.DescriptorSource?) in
             defer { handler = nil }
@@ -130,7 +130,7 @@ public final class CalendarTimer: @unchecked Sendable, CustomStringConvertible {
         withExtendedLifetime(released) {}
     }
 
-    /// Has the loop look at its clock and find the next date anew, in its next turn or within the tolerance.
+    /// Makes the loop read its clock and compute the next date again, in its next turn or within the tolerance.
     ///
     /// A timer with the rule ``CalendarSchedule/ClockSetBack/again(ifBehindBy:)`` does so by itself when the clock is set.
     /// Call it when the rules of the zone have changed, and in virtual time, where the kernel does not know that a test has

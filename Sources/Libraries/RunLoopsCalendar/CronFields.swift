@@ -4,15 +4,15 @@
 extension CalendarSchedule {
     /// One of the five fields of cron, in the order in which they are written.
     public enum CronField: Hashable, Sendable, CaseIterable {
-        /// 0 to 59.
+        /// The minute, 0 to 59.
         case minute
-        /// 0 to 23.
+        /// The hour, 0 to 23.
         case hour
-        /// 1 to 31.
+        /// The day of the month, 1 to 31.
         case dayOfMonth
-        /// 1 to 12, or jan to dec.
+        /// The month, 1 to 12 or jan to dec.
         case month
-        /// 0 to 7, where both 0 and 7 are Sunday, or sun to sat.
+        /// The day of the week, 0 to 7 or sun to sat; both 0 and 7 are Sunday.
         case dayOfWeek
 
         var range: ClosedRange<Int> {
@@ -34,7 +34,7 @@ extension CalendarSchedule {
             }
         }
 
-        /// What the field is called in messages.
+        /// The name of the field in error messages.
         var title: String {
             switch self {
             case .minute: "minute"
@@ -46,18 +46,18 @@ extension CalendarSchedule {
         }
     }
 
-    /// The reason why a text is no schedule of cron.
+    /// The reason why a text is not a cron schedule.
     public enum CronError: Error, Hashable, Sendable, CustomStringConvertible {
         /// The text does not have five fields; the number is the number of fields that it has.
         case fieldCount(Int, text: String)
         /// A field is not written as cron's fields are, or names a number that the field does not have.
         case field(CronField, text: String)
-        /// A text that begins with `@` is no known abbreviation.
+        /// A text that begins with `@` is not a known abbreviation.
         case abbreviation(String)
-        /// No month of the schedule has a day of the schedule, such as 30 February.
+        /// The schedule has no date: none of its days exists in any of its months, such as 30 February.
         case neverComes(text: String)
 
-        /// What was wrong, and what would be right, in one line.
+        /// One line that says what is wrong and what would be right.
         public var description: String {
             switch self {
             case .fieldCount(let count, let text):
@@ -87,7 +87,8 @@ struct CronFields: Hashable {
     private let weekdays: NumberSet
     /// Whether a day of the month or of the week is enough, since both are restricted; otherwise it must be both.
     private let isEither: Bool
-    /// Whether the minutes or the hours begin with a star: dates that are a distance from each other apart, and not times of a day.
+    /// Whether the minutes or the hours begin with a star: dates that are a distance from each other apart, and not
+    /// times of a day.
     let isInterval: Bool
 
     init(_ text: String) throws(CalendarSchedule.CronError) {

@@ -7,10 +7,10 @@ public import RunLoops
 // A `Date` counts seconds in floating point, from 2001 on; the wall clock of the system counts nanoseconds, from 1970 on.
 
 extension RunLoop.Instant {
-    /// The instant of the wall clock (`.realtime`) that `date` names.
+    /// Converts a date to an instant of the wall clock (`.realtime`).
     ///
-    /// Converting back gives the same date, to the nanosecond. A date before 1677 or after 2262 becomes the first or the last instant that the
-    /// clock can count.
+    /// Converting back gives the same date, to the nanosecond. A date before 1677 or after 2262 becomes the first or
+    /// the last instant that the clock can count.
     ///
     /// - Precondition: `date` is a number.
     public init(_ date: Date) {
@@ -30,7 +30,7 @@ extension RunLoop.Instant {
 }
 
 extension Date {
-    /// The date that an instant of the wall clock names, to the nearest value that a `Date` can have: about 0.1 µs.
+    /// Converts an instant of the wall clock to the nearest value that a `Date` can have: about 0.1 µs.
     ///
     /// - Precondition: `instant` is on the `.realtime` clock. The other clocks do not know the date.
     public init(_ instant: RunLoop.Instant) {
@@ -46,10 +46,11 @@ extension Date {
 }
 
 extension RunLoop.Timer.Schedule {
-    /// Fires at `date` of the wall clock; then, if `interval` is given, again and again.
+    /// Returns a schedule that fires at `date` on the wall clock, and then, if `interval` is given, again after each
+    /// interval.
     ///
-    /// The date keeps its meaning when the clock is set and when the machine sleeps. A date that has passed means as soon as
-    /// the loop turns. An interval is not a calendar's: for a time of each day, see ``CalendarTimer``.
+    /// The date stays valid when the clock is set and when the machine sleeps. If it has passed, the timer fires as
+    /// soon as the loop turns. The interval has a fixed length: for a time of each day, see ``CalendarTimer``.
     ///
     /// - Precondition: `date` is a number, and `interval` is `nil` or at least one nanosecond.
     public static func at(_ date: Date, every interval: Duration? = nil) -> RunLoop.Timer.Schedule {

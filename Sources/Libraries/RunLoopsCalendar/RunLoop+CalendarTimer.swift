@@ -8,14 +8,14 @@ public import RunLoopsConcurrency
 extension RunLoop {
     /// Adds a calendar timer to `mode`, or to all common modes, also to modes that are marked as common later.
     ///
-    /// A timer is in one loop at most, in any number of its modes. Adding a timer twice is the same as adding it once. A timer
-    /// that was taken out of all modes and is added again serves the dates after that moment.
+    /// A timer is in one loop at most, in any number of its modes. Adding a timer twice is the same as adding it once.
+    /// A timer that was removed from all modes and is added again serves the dates after that moment.
     ///
-    /// - Returns: Whether the timer is in `mode` now. A timer that is invalid or in another loop is passed over, and so is
-    ///   every timer after the end of the loop's thread.
-    /// - Throws: What the system refused of the descriptor that the rule
-    ///   ``CalendarSchedule/ClockSetBack/again(ifBehindBy:)`` needs: `EMFILE`, `ENFILE`, `ENOMEM`, `ENOSPC`. The timer is then
-    ///   not in `mode`. With the other rule the call throws nothing.
+    /// - Returns: Whether the timer is in `mode` now. A timer that is invalid or in another loop is not added, nor is
+    ///   any timer after the end of the loop's thread.
+    /// - Throws: The error with which the system refused the descriptor that the rule
+    ///   ``CalendarSchedule/ClockSetBack/again(ifBehindBy:)`` needs: `EMFILE`, `ENFILE`, `ENOMEM`, `ENOSPC`. The timer
+    ///   is then not in `mode`. With the other rule the call does not throw.
     ///
     /// Thread safety: any thread.
     /// - Precondition: the timer's closure may run on this loop's thread.
@@ -25,7 +25,7 @@ extension RunLoop {
         try timer.add(to: self, in: mode)
     }
 
-    /// Takes a calendar timer out of `mode`, or, if it was added to common, out of all common modes.
+    /// Removes a calendar timer from `mode`, or, with `.common`, from all common modes if it was added to them.
     ///
     /// The timer stays as it is and can be added again, to this loop or to another.
     /// Thread safety: any thread.
@@ -42,7 +42,7 @@ extension RunLoop {
     ///   - schedule: The dates, and the rules.
     ///   - tolerance: How much later than its date the loop may serve a date.
     ///   - mode: The mode that the timer is in; `.common` for all common modes.
-    ///   - buffering: What is kept of dates that no task waits for.
+    ///   - buffering: Which dates are kept while no task waits.
     /// - Throws: What ``add(_:in:)-(CalendarTimer,_)`` throws.
     public func dates(
         of schedule: CalendarSchedule, tolerance: Duration = .zero, in mode: Mode = .common,

@@ -134,7 +134,7 @@ struct ContextSourceTests {
         }
     }
 
-    @Test func `The thread owns the context until the source is invalidated`() throws {
+    @Test func `A context source's thread owns the context until the source is invalidated`() throws {
         let context = Context()
         let notes = Notes()
         TestThread {

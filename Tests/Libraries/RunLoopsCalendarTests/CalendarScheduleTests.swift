@@ -50,7 +50,8 @@ import Testing
         #expect(found == ["2026-11-23T17:00:00Z", "2026-11-26T17:00:00Z", "2026-11-30T17:00:00Z"])
     }
 
-    @Test func `A month without the schedule's day gives its last day or is skipped`() throws {
+    @Test func `A monthly schedule uses the last day of a month without the schedule's day, or skips the month`() throws
+    {
         var schedule = try CalendarSchedule.monthly(on: .day(31), at: Time(hour: 12), in: .gmt)
         let clamped = try dates(schedule, after: "2028-01-15T00:00:00Z", 4)
         #expect(clamped == ["2028-01-31", "2028-02-29", "2028-03-31", "2028-04-30"].map { $0 + "T12:00:00Z" })

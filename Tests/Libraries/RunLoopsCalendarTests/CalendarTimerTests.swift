@@ -63,7 +63,7 @@ import class RunLoops.RunLoop
 
     // MARK: Life
 
-    @Test func `A timer calls at each date until it is invalidated in its callout`() throws {
+    @Test func `A calendar timer fires at each date until its callout invalidates it`() throws {
         try play { stage in
             stage.action = { if stage.served.count == 3 { stage.timer.invalidate() } }
             stage.advance(Self.day * 5)
@@ -76,7 +76,7 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test func `A calendar timer sleeps once for each date and wakes no thread`() throws {
+    @Test func `A loop with a calendar timer sleeps once for each date and needs no wake-up call`() throws {
         try play { stage in
             stage.advance(.seconds(3599))
             #expect(stage.manual.sleeps == 1)
@@ -149,7 +149,7 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test func `A timer removed and added again in its callout continues`() throws {
+    @Test func `A timer that its callout removes and adds again continues to fire`() throws {
         try play { stage in
             stage.action = {
                 stage.manual.loop.remove(stage.timer, from: .default)
@@ -185,7 +185,7 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test func `Reading the clock and the timer's properties on other threads changes no date`() throws {
+    @Test func `Reading the clock and the timer's properties on other threads does not change its dates`() throws {
         try play { stage in
             let timer = try #require(stage.timer)
             let isOver = Locked(false)
@@ -308,7 +308,7 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test func `A clock set forward by thirty years makes one call, or one call for each day with the rule .each`()
+    @Test func `Setting the clock forward by thirty years causes one call, or one for each day with the rule .each`()
         throws
     {
         try play { stage in
@@ -390,7 +390,8 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test func `With the rule .again a timer added while the clock was a year ahead works after the correction`() throws
+    @Test func `With the rule .again a timer added while the clock is a year ahead fires after the clock is corrected`()
+        throws
     {
         try play(setBack: .again(ifBehindBy: Self.hour * 3)) { stage in
             stage.manual.changeWallClock(by: .zero - Self.day * 365)

@@ -82,7 +82,8 @@ import class RunLoops.RunLoop
     }
 
     /// Around each change of a century, with every pair of rules, forwards and backwards.
-    @Test(arguments: Place.all) func `With every pair of rules the dates near each clock change match the oracle's`(
+    @Test(arguments: Place.all)
+    func `With every pair of rules the dates near each clock change match those of the oracle`(
         place: Place
     ) throws {
         let oracle = ZoneOracle.of(place.zone)

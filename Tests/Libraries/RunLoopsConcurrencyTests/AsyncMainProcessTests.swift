@@ -12,7 +12,7 @@ import Testing
     private static let everything = ["block", "last words", "queue", "task", "timer"]
 
     @Test(arguments: Programs.Main.allCases)
-    func `Every part of main runs on the main thread under the main loop`(main: Programs.Main) {
+    func `All code of main runs on the main thread in the main loop, before and after each await`(main: Programs.Main) {
         let output = Programs.play("threads", main)
         #expect(
             output.lines == [
@@ -53,7 +53,7 @@ import Testing
         #expect(output.exitStatus == 0)
     }
 
-    @Test func `A stop of the main loop does not end the program`() {
+    @Test func `Stopping the main loop does not end the program`() {
         #expect(Programs.play("stop").lines == ["still there", "at exit"])
     }
 
@@ -64,7 +64,7 @@ import Testing
             ])
     }
 
-    @Test func `adoptMain after main has left the main thread traps`() {
+    @Test func `Calling adoptMain traps if main has left the main thread`() {
         let output = Programs.play("late", withErrors: true)
         #expect(output.text.contains("not on the main thread: make it the first line of main"))
         #expect(output.exitStatus != 0)
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(arguments: Programs.Main.allCases)
-    func `The main actor uses the loop's executor if the program asked for it`(main: Programs.Main) {
+    func `The main actor uses the loop's executor only if the program selects it`(main: Programs.Main) {
         let output = Programs.play("executor", main)
         let order = main.isOnLoop ? ["high", "background"] : ["background", "high"]
         #expect(
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test(arguments: ["forgotten", "forgotten until later"])
-    func `A main without adoptMain prints a warning and ends`(scene: String) {
+    func `A program whose main does not call adoptMain prints one warning and ends normally`(scene: String) {
         let output = Programs.play(scene, withErrors: true)
         #expect(output.text.contains("nobody runs the loop any more"))
         #expect(output.text.contains("make RunLoop.adoptMain() of RunLoopsConcurrency its first line"))

@@ -87,7 +87,7 @@ private struct Refusal: Error {}
         }
     }
 
-    @Test func `Each of two nested runs of one mode ends by its own cancellation`() async throws {
+    @Test func `Two nested runs of one mode both end when their tasks are cancelled`() async throws {
         try await LoopThread.with { (loop) async throws -> Void in
             let keeper = RunLoop.Source.sendable { _ in }
             loop.add(keeper, in: "mode")

@@ -105,7 +105,7 @@ import Testing
 
     // MARK: Real time
 
-    @Test func `A sleep on a real loop is never shorter than asked`() async throws {
+    @Test func `A sleep on a real loop is never shorter than requested`() async throws {
         try await LoopThread.with { loop in
             let clock = loop.clock
             for milliseconds in [0, 1, 5, 20] {

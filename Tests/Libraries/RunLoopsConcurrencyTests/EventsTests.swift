@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct EventsTests {
     // MARK: Ticks
 
-    @Test func `Ticks are on the grid and only the last unread tick is kept`() {
+    @Test func `Ticks occur at multiples of the interval, and only the last unread tick is kept`() {
         ManualRunLoop.with { manual in
             let clock = manual.loop.clock
             let start = clock.now
@@ -102,7 +102,7 @@ import Testing
 
     // MARK: Sources, activities, descriptors
 
-    @Test func `Signals coalesce, and each time the source is performed is one event`() {
+    @Test func `Signals sent before a source is performed coalesce into one event`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let (source, events) = loop.performs()

@@ -92,7 +92,7 @@ import Testing
         #expect(drain(&first) == [3, 1, 2])
     }
 
-    @Test func `liftEscalated moves an escalated job up, wherever it is in the queue`() {
+    @Test func `liftEscalated moves an escalated job before less urgent jobs, wherever it is in the queue`() {
         var queue = JobQueue()
         for number in 1...1000 { queue.append(.init(job(number), priority: Priority.background)) }
         queue.append(.init(job(1001), priority: Priority.medium))

@@ -10,7 +10,7 @@ import Testing
 
 /// Questions to another process.
 @Suite(.timeLimit(.minutes(10)), .serialized) struct RequestProcessTests {
-    @Test func `Another process answers many requests, concurrent and in sequence`() async throws {
+    @Test func `Another process answers many requests, sent at the same time or one after the other`() async throws {
         try await withServer { sender, loop in
             // The first contact is made by a thread of its own.
             #expect(try await sender.request(RunLoop.MessagePort.Message(id: 1), on: loop, within: plenty).id == 2)

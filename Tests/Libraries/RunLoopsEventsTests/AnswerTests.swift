@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func `Only the lines before a line above the limit are answered`() throws {
+    @Test func `Only the lines before a line longer than the limit are answered`() throws {
         try withLoop { loop in
             let (input, output) = (try Pipe(), try Pipe())
             try loop.answerLines(of: input.reader, on: output.writer, limit: 4) { $0 }
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `A client is not read from while it does not read its answers`() throws {
+    @Test func `answerLines reads no more lines from a client that does not read its answers`() throws {
         try withLoop { loop in
             let (input, output) = (try Pipe(), try Pipe())
             let long = String(repeating: "x", count: 99)
@@ -93,7 +93,7 @@ import Testing
 
     // MARK: By a socket
 
-    @Test func `Each client is answered after the listener is invalidated, except one whose line is above the limit`()
+    @Test func `A listener answers each client, except a client that sends a line longer than the limit`()
         throws
     {
         try withLoop { loop in

@@ -10,7 +10,7 @@ import Testing
 
 /// Writes to descriptors that block, as the standard streams of most programs do.
 @Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct BlockingOutputTests {
-    @Test func `A client that does not read its answers does not block the loop of a program on blocking pipes`()
+    @Test func `A client that does not read its answers does not block a loop that writes to a blocking pipe`()
         throws
     {
         let (input, output) = (try BlockingPipe(), try BlockingPipe())

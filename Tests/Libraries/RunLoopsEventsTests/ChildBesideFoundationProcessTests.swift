@@ -35,7 +35,7 @@ import struct Foundation.URL
         }
     }
 
-    @Test func `Child and Foundation's Process used at once each get the statuses of their own children`() async {
+    @Test func `Child and Foundation's Process used together each get the statuses of their own children`() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in
                 var processes: [Process] = []

@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `A completion reports a child without pipes and a child that ended before`() throws {
+    @Test func `A completion reports a child without pipes and a child that has already ended`() throws {
         try withLoop { loop in
             let silent = try Child.spawn(.name("true"), output: .null, error: .null)
             #expect(try #require(complete(silent, on: loop)).get().output.isEmpty)

@@ -51,7 +51,7 @@ import Testing
         #expect(try output(of: .path("/usr/bin/env"), environment: .only(["A": "b=c"])) == "A=b=c\n")
     }
 
-    @Test func `Removing a variable keeps one with a canonically equal name, and PATH is found by its bytes`() throws {
+    @Test func `Environment variables are matched by their bytes, not by canonical equivalence`() throws {
         // An é in one scalar and in two.
         setenv("RUNLOOPS_\u{E9}", "one", 1)
         setenv("RUNLOOPS_e\u{301}", "two", 1)
@@ -100,7 +100,7 @@ import Testing
         #expect(waitForEnd(leader) == .signalled(SIGTERM, dumpedCore: false))
     }
 
-    @Test func `A child has only the named descriptors, and no signal is blocked or ignored`() async {
+    @Test func `A child has only the descriptors given to it, and no signal is blocked or ignored in it`() async {
         await #expect(processExitsWith: .success) {
             // A descriptor that is not close-on-exec, and another with a high number.
             let leaked = dup(STDIN_FILENO)
@@ -175,7 +175,8 @@ import Testing
 
     // MARK: How a child ends
 
-    @Test func `A child's exit is reported to every source and task, also after the child has ended`() async throws {
+    @Test func `A child's exit is reported to every source and task, even to a task that asks afterwards`() async throws
+    {
         let thread = try RunLoopThread(name: "ends")
         let child = try Child.spawn(.name("sh"), arguments: ["-c", "read line; exit 7"], input: .pipe)
         #expect(child.exit == nil)

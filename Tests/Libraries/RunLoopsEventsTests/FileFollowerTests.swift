@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `A file removed and made again is reported as replaced, even with the same inode number`() throws {
+    @Test func `A file removed and recreated is reported as replaced, even with the same inode number`() throws {
         try following("settings", "old") { follower in
             for _ in 0..<3 {
                 unlink(follower.path)
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func `A directory made again is followed even if the removed file of the old one is still open`() throws {
+    @Test func `A recreated directory is followed even if a removed file of the old directory is still open`() throws {
         let directory = TemporaryDirectory()
         for name in ["a", "a/b"] { directory.makeDirectory(name) }
         try following("a/b/log", "text", in: directory) { follower in
@@ -177,7 +177,9 @@ import Testing
     }
 
     @Test(arguments: ["a/b/settings", "link", "a/../a/b/settings"])
-    func `Names made and removed beside a file and its directories do not wake the loop`(_ path: String) throws {
+    func `Creating and removing other files beside the file and its directories does not wake the loop`(_ path: String)
+        throws
+    {
         let directory = TemporaryDirectory()
         for name in ["a", "a/b"] { directory.makeDirectory(name) }
         for name in ["a/b/settings", "a/b/other"] { directory.write(name) }
@@ -198,7 +200,9 @@ import Testing
         }
     }
 
-    @Test func `A file is reported as appeared in a directory that was removed while open and made again`() throws {
+    @Test func `A file is reported as appeared in a recreated directory even if the old directory is still open`()
+        throws
+    {
         let directory = TemporaryDirectory()
         for name in ["a", "a/b"] { directory.makeDirectory(name) }
         directory.write("a/b/other")

@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `Two directories with canonically equal names are watched, and one still is after the other is removed`()
+    @Test func `Of two directories with canonically equal names, one is still watched after the other is removed`()
         throws
     {
         try withTree { loop, directory, told in
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `Two watched paths that are canonically equal are kept apart`() throws {
+    @Test func `Removing a path from a watch does not remove a canonically equal path`() throws {
         try withTree { loop, directory, told in
             var paths: [String] = []
             for name in [FileNames.composed, FileNames.decomposed] {

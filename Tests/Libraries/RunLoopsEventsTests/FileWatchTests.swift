@@ -218,7 +218,7 @@ import Testing
         }
     }
 
-    @Test func `A directory that is removed and made again is watched`() throws {
+    @Test func `A directory that is removed and recreated is watched`() throws {
         try withWatched { loop, directory, told in
             let changes: FileWatch.Changes = [.created, .removed]
             let watch = try FileWatch([directory.path], for: changes, recursive: true) { _, new in told.value += new }
@@ -278,7 +278,7 @@ import Testing
         readText(open("/proc/sys/fs/inotify/max_queued_events", O_RDONLY | O_CLOEXEC)).dropLast())
 
     @Test(.enabled(if: maxQueuedEvents ?? .max <= 200_000, "inotify's queue is too long to be filled in a test"))
-    func `Too many changes are reported as overflowed once, and afterwards the whole tree is watched`() throws {
+    func `If inotify's queue overflows, this is reported once, and afterwards the whole tree is watched`() throws {
         let limit = try #require(Self.maxQueuedEvents)
         try withWatched { loop, directory, told in
             directory.makeDirectory("early")

@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `At its end a window reports each distinct change once, at the place of its last occurrence`() throws {
+    @Test func `At its end a window reports each distinct change once, in the order of the last occurrences`() throws {
         try withLoop { loop in
             let directory = TemporaryDirectory()
             let calls = Box<[[FileWatch.Event]]>([])

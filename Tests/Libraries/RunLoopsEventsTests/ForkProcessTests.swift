@@ -76,7 +76,7 @@ struct ForkProcessTests {
         }
     }
 
-    @Test func `A child's last source restores the signal disposition from before its parent's source`() async {
+    @Test func `A child's only signal source restores the disposition that preceded its parent's source`() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in
                 signal(SIGUSR1, SIG_IGN)
@@ -100,7 +100,7 @@ struct ForkProcessTests {
         }
     }
 
-    @Test func `Signals of a parent's source that are sent to a child neither end the child nor reach the parent`()
+    @Test func `A signal watched by a parent and sent to its child neither ends the child nor reaches the parent`()
         async
     {
         await #expect(processExitsWith: .success) {

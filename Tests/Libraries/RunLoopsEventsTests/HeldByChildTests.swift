@@ -81,7 +81,8 @@ import Testing
 
     // MARK: What must not be ended
 
-    @Test func `A connection continues through a copy of its descriptor when the socket is released`() throws {
+    @Test func `A duplicate of a connection's descriptor can still be written to after the socket is released`() throws
+    {
         var socket: RunLoop.Socket?
         let other: RunLoop.Socket
         do {

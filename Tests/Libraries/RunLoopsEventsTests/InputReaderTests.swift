@@ -97,7 +97,8 @@ import Testing
     }
 
     @Test(.disabled(if: Sanitizer.isAny, "a sanitizer has memory of its own for each byte"))
-    func `A line above the limit fails after the earlier lines are reported, and memory use stays small`() async {
+    func `A line longer than the limit is reported as an error after the earlier lines, with little memory used`() async
+    {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in
                 // A gibibyte of zeros without an end of line, in a file that takes no room.
@@ -266,7 +267,7 @@ import Testing
         end(thread)
     }
 
-    @Test func `A sequence ends when its task is cancelled or it is invalidated, and throws if its thread ends`()
+    @Test func `A sequence ends when it is invalidated or its task is cancelled, and throws if its thread ends`()
         async throws
     {
         let thread = try RunLoopThread(name: "ends")

@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `Without a service manager run calls end on a signal and returns when the loop is stopped`() async {
+    @Test func `Without a service manager, a signal calls the end closure, and stopping the loop ends run`() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in
                 unsetenv("NOTIFY_SOCKET")
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `A second signal ends the process of a service that has not ended`() async {
+    @Test func `A second SIGTERM ends the process if its service has not ended by then`() async {
         await #expect(processExitsWith: .signal(SIGTERM)) {
             try withLoop { loop in
                 let service = try ManagedService()

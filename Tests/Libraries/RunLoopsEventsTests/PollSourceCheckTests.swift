@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `When its time is over, a poll source dispatches only if its check returns true`() throws {
+    @Test func `After its time limit a poll source dispatches only if its check returns true`() throws {
         try withLoop { loop in
             let library = Library()
             library.limit = .milliseconds(10)
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func `A loop that is only polled calls check and dispatch of a poll source`() throws {
+    @Test func `Polling a loop calls the check and the dispatch of a poll source`() throws {
         try withLoop { loop in
             let library = Library()
             let source = try library.enterLoop()

@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `A loop that is only polled dispatches a ready poll source`() throws {
+    @Test func `Polling a loop dispatches a ready poll source`() throws {
         try withLoop { loop in
             let (pipe, library) = (DescriptorPair.pipe(), Library())
             defer { library.whenDispatched = { _ in } }
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test func `The descriptors may change at each preparation, even to another file under the same number`() throws {
+    @Test func `Each preparation may change the descriptors, even to another file under the same number`() throws {
         try withLoop { loop in
             let (old, new, library) = (DescriptorPair.pipe(), DescriptorPair.pipe(), Library())
             defer { library.whenDispatched = { _ in } }
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    @Test func `A regular file is ready at once, and a closed descriptor is reported`() throws {
+    @Test func `A regular file is readable at once, and an invalid descriptor is reported as POLLNVAL`() throws {
         try withLoop { loop in
             let (file, library) = (open("/proc/self/exe", O_RDONLY | O_CLOEXEC), Library())
             defer { library.whenDispatched = { _ in } }
@@ -183,7 +183,7 @@ import Testing
         }
     }
 
-    @Test func `A dispatch may run the loop, which dispatches again, and may invalidate the source`() throws {
+    @Test func `A dispatch closure may run the loop, which calls it again, and may invalidate the source`() throws {
         try withLoop { loop in
             let (pipe, library) = (DescriptorPair.pipe(), Library())
             defer { library.whenDispatched = { _ in } }

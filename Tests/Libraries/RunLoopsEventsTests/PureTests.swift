@@ -37,7 +37,7 @@ import Testing
         #expect(sent == (0..<sent.count).map { UInt8(truncatingIfNeeded: $0) })
     }
 
-    @Test func `A buffer is full from its high-water mark until it is empty again`() {
+    @Test func `A buffer is full from when it reaches its high-water mark until it is empty again`() {
         var buffer = OutputBuffer(highWaterMark: 10)
         buffer.append(repeatElement(0, count: 9))
         #expect(!buffer.isFull)

@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(.needsOwnWorkingDirectory)
-    func `A socket file whose name begins with an at sign accepts connections and is removed at the end`() throws {
+    func `A listener at a path that begins with an at sign accepts connections and removes its file`() throws {
         try withLoop { loop in
             // The directory of this thread alone.
             #expect(makeOwnWorkingDirectory())
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `A socket file whose name is not UTF-8 accepts connections, and its path is available as bytes`() throws
+    @Test func `A listener at a path that is not UTF-8 accepts connections, and the path is available as bytes`() throws
     {
         try withLoop { loop in
             let directory = TemporaryDirectory()

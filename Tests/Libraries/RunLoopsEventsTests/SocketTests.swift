@@ -269,7 +269,7 @@ import Testing
         }
     }
 
-    @Test func `Each write of many threads to one stream arrives unbroken`() throws {
+    @Test func `Writes of several threads to one stream are not interleaved`() throws {
         try withLoop { loop in
             let (here, there) = try RunLoop.Socket.pair()
             let writes = isFull ? 20_000 : 2000
@@ -301,7 +301,7 @@ import Testing
 
     // MARK: The worst
 
-    @Test func `A connection reset in the middle of a message fails after the earlier bytes are received`() throws {
+    @Test func `A stream reports the bytes received before a reset of the connection, and then ECONNRESET`() throws {
         try withLoop { loop in
             let here: RunLoop.Socket
             do {
@@ -343,7 +343,7 @@ import Testing
         }
     }
 
-    @Test func `A paused stream, or one that has read everything, does not spin when the other side closes`() throws {
+    @Test func `A paused or completely read stream does not spin when the other side closes`() throws {
         try withLoop { loop in
             let turns = Box(0)
             let streams = try (0..<2).map { number in

@@ -11,7 +11,7 @@ import Testing
 /// Frames on the real clock, beside a bare timer descriptor that does the same work.
 @Suite(.ownThread, .timeLimit(.minutes(10))) struct DisplayLinkRealTests {
     @Test(arguments: [60.0, 144])
-    func `On the real clock delivered and skipped frames add up to the due frames, and the phase is kept`(
+    func `On the real clock delivered and skipped frames add up to the due frames, without drift`(
         rate: Double
     ) {
         let length = isFull ? Duration.seconds(20) : .milliseconds(300)

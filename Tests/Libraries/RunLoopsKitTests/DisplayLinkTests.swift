@@ -11,7 +11,7 @@ import Testing
 /// Frames on a grid.
 @Suite(.ownThread) struct DisplayLinkTests {
     @Test(arguments: [60.0, 144, 59.94, 1, 0.5])
-    func `A link delivers as many frames a second as its rate, on one grid`(
+    func `A display link delivers evenly spaced frames at its rate`(
         rate: Double
     ) {
         ManualRunLoop.with { manual in
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `Past frames are skipped and counted`() {
+    @Test func `Frames whose time has passed are skipped and counted`() {
         ManualRunLoop.with { manual in
             let frames = Box<[RunLoop.DisplayLink.Frame]>([])
             let link = RunLoop.DisplayLink(framesPerSecond: 10) { frame in
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `Links of one rate or its multiples are in phase whenever they were created`() {
+    @Test func `Display links are in phase if one rate is a multiple of the other, whenever they are created`() {
         ManualRunLoop.with { manual in
             let (slow, fast) = (Box<[RunLoop.Instant]>([]), Box<[RunLoop.Instant]>([]))
             let first = RunLoop.DisplayLink(framesPerSecond: 30) { slow.value.append($0.time) }

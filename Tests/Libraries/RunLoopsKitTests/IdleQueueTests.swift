@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `Jobs wait in other modes and run in the queue's own mode`() {
+    @Test func `Jobs run in the queue's mode and do not run in other modes`() {
         ManualRunLoop.with { manual in
             let queue = RunLoop.IdleQueue()
             let ran = Box(0)
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `A job runs in any common mode at its latest instant`() {
+    @Test func `A job that has not run by its latest instant then runs in any common mode`() {
         ManualRunLoop.with { manual in
             let queue = RunLoop.IdleQueue()
             manual.loop.addCommonMode(.tracking)
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func `Beside many jobs a timer is late by less than the time of a portion`() {
+    @Test func `Many jobs delay a timer by less than the time limit of a portion`() {
         ManualRunLoop.with { manual in
             let jobs = isFull ? 100_000 : 10_000
             let budget = Duration.milliseconds(4)

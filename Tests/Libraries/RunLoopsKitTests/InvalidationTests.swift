@@ -106,7 +106,7 @@ import Testing
 
     private let view = Box(0)
 
-    @Test func `Runs have no pool after their release pool was invalidated`() {
+    @Test func `A run of the loop has no pool after the release pool has been invalidated`() {
         ManualRunLoop.with { manual in
             let depths = Box<[Int]>([])
             let pool = RunLoop.ReleasePool()

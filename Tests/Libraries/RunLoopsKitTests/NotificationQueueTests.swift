@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `Style now delivers before post returns, and asSoonAsPossible delivers before whenIdle`() {
+    @Test func `With style now, post delivers before it returns, and asSoonAsPossible delivers before whenIdle`() {
         with { manual, queue, lines in
             queue.post(.init("idle"), .whenIdle)
             queue.post(.init("soon"), .asSoonAsPossible)
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `Style now delivers only in one of the given modes`() {
+    @Test func `With style now, a notification is delivered only if the current mode is in its list of modes`() {
         with { manual, queue, lines in
             manual.loop.performLocally {
                 queue.post(.init("other"), .now, in: [.tracking])
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `Style now delivers in any mode while no run is in progress`() {
+    @Test func `With style now, a notification is delivered whatever its modes while no run is in progress`() {
         with { _, queue, lines in
             queue.post(.init("a"), .now, in: [.tracking])
             #expect(lines.value == ["a"])
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test(arguments: [RunLoop.NotificationQueue.Style.asSoonAsPossible, .whenIdle])
-    func `A notification waits for one of its modes`(
+    func `A notification waits for a run in one of its modes`(
         style: RunLoop.NotificationQueue.Style
     ) {
         with { manual, queue, lines in

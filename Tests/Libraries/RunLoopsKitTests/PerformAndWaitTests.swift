@@ -151,7 +151,7 @@ import Testing
         #expect((try? three.performAndWait { try one.performAndWait { 1 } }) == 1)
     }
 
-    @Test func `A cycle closed by two threads at the same time is found by one of them`() {
+    @Test func `If two threads close a cycle of waits at the same time, at least one of them gets an error`() {
         let (one, two) = (makeThread("one"), makeThread("two"))
         let errors = Locked<[RunLoop.PerformError]>([])
         let (first, second) = (Permit(), Permit())
@@ -174,7 +174,8 @@ import Testing
         #expect(!errors.withLock { $0 }.isEmpty)
     }
 
-    @Test func `An ended wait is not part of a cycle`() throws {
+    @Test func `If two threads wait for each other almost at once, the second wait succeeds or reports a cycle`() throws
+    {
         let (one, two) = (makeThread("one"), makeThread("two"))
         for _ in 0..<500 {
             let done = Permit()

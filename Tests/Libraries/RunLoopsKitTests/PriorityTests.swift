@@ -78,7 +78,7 @@ struct PriorityTests {
         #expect(schedule(of: idle) == Schedule(policy: Schedule.idle, nice: 5))
     }
 
-    @Test func `A thread with an equal or higher priority keeps it`() throws {
+    @Test func `A thread keeps its priority while a thread of lower priority waits for it`() throws {
         let (ten, twenty) = (try realTime("ten", 10), try realTime("twenty", 20))
         let usual = makeThread("usual")
         #expect(try ten.performAndWait { try twenty.performAndWait { Schedule() } } == .realTime(20))

@@ -109,7 +109,7 @@ import Testing
         #expect(lines.lines == ["one", "two"])
     }
 
-    @Test func `A deinitialiser that runs the loop leaves the pools balanced`() {
+    @Test func `After a deinitialiser has run the loop, no pool and no held object is left`() {
         ManualRunLoop.with { manual in
             let pool = RunLoop.ReleasePool()
             let released = Box(0)
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func `No more objects are held at once than those of one turn`() {
+    @Test func `A release pool never holds more objects than one turn adds`() {
         let perTurn = 1000
         ManualRunLoop.with { manual in
             let pool = RunLoop.ReleasePool()

@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `A second stop may drop tasks but never drain them`() {
+    @Test func `A second stop can change draining to dropping, but not dropping to draining`() {
         let thread = makeThread("twice")
         let (busy, proceed) = (Permit(), Permit())
         let ran = Locked(0)

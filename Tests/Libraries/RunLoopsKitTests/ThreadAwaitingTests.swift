@@ -10,7 +10,9 @@ import Testing
 
 /// Resident threads, awaited.
 @Suite(.ownThread, .timeLimit(.minutes(10))) struct ThreadAwaitingTests {
-    @Test func `A resident thread performs an awaited closure`() async throws {
+    @Test func `result runs a closure on the thread, rethrows its error, and throws if the thread has ended`()
+        async throws
+    {
         struct Refusal: Error {}
         let thread = try RunLoopThread(name: "performs")
         let number = thread.identity.number

@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `A debouncer calls at the latest after its limit`() {
+    @Test func `A debouncer that is called without a pause calls its closure after its limit`() {
         with { manual, seconds in
             let dates = Box<[Double]>([])
             let debouncer = RunLoop.Debouncer(after: .seconds(1), atMost: .seconds(3)) { dates.value.append(seconds()) }
@@ -76,7 +76,7 @@ import Testing
 
     // MARK: Throttle
 
-    @Test func `A throttle calls at once and then once an interval`() {
+    @Test func `A throttle calls its closure at once and then at most once an interval`() {
         with { manual, seconds in
             let dates = Box<[Double]>([])
             let throttle = RunLoop.Throttle(every: .seconds(1)) { dates.value.append(seconds()) }
@@ -112,7 +112,7 @@ import Testing
 
     // MARK: Watchdog
 
-    @Test func `An unfed watchdog calls once and the next feed restarts it`() {
+    @Test func `A watchdog that is not fed calls its closure once, and the next feed restarts it`() {
         with { manual, seconds in
             let dates = Box<[Double]>([])
             let dog = RunLoop.WatchdogTimer(limit: .seconds(2)) { dates.value.append(seconds()) }

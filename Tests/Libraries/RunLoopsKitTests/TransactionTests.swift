@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `An object marked in a polling run is committed at its exit`() {
+    @Test func `An object marked during a poll is committed before the poll returns`() {
         ManualRunLoop.with { manual in
             let transaction = RunLoop.Transaction()
             let commits = Box(0)
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `Objects that mark each other forever are stopped at the round limit and reported`() {
+    @Test func `If commits mark objects again and again, each pass ends at the round limit and is reported`() {
         ManualRunLoop.with { manual in
             let transaction = RunLoop.Transaction(roundLimit: 4)
             let view = View()

@@ -54,7 +54,7 @@ struct ForkProcessTests {
     }
     #endif
 
-    @Test func `The name of a dead process is free even if its child lives`() async {
+    @Test func `A port's name is free after its process has ended, even if a child of the process lives`() async {
         await #expect(processExitsWith: .success) {
             let directory = try TestDirectory()
             let over = DescriptorPair.sockets()
@@ -84,7 +84,7 @@ struct ForkProcessTests {
         }
     }
 
-    @Test func `A sender notices the end of a process even if its child lives`() async {
+    @Test func `A sender is dead after the port's process has ended, even if a child of the process lives`() async {
         await #expect(processExitsWith: .success) {
             let directory = try TestDirectory()
             let (published, end) = (DescriptorPair.pipe(), DescriptorPair.sockets())
@@ -119,7 +119,7 @@ struct ForkProcessTests {
         }
     }
 
-    @Test func `In a child, a sender to the parent's port is dead, and a sender to the port's name connects again`()
+    @Test func `In a child, a sender taken from the parent's port is dead, and a sender made by name connects again`()
         async
     {
         await #expect(processExitsWith: .success) {

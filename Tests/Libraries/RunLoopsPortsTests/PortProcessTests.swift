@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `The name of a killed process can be taken by another process`() async throws {
+    @Test func `A name that a killed process has published can be published by another process`() async throws {
         await #expect(processExitsWith: .success) {
             let directory = try UserDirectory()
             let sender = try RunLoop.MessagePort.Sender(named: "mortal")
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `Descriptors are passed in messages and none stays open`() async {
+    @Test func `Messages that pass descriptors leave no descriptor open`() async {
         await #expect(processExitsWith: .success) {
             await letDispatchOpenItsTimers()
             // What is made once for the process is made before the count.
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func `Malformed and refused peers leave no descriptor open`() async {
+    @Test func `Peers that send malformed frames or are refused leave no descriptor open`() async {
         await #expect(processExitsWith: .success) {
             await letDispatchOpenItsTimers()
             let tests = SocketPortTests()

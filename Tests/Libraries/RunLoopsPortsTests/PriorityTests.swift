@@ -47,7 +47,7 @@ struct PriorityTests {
         return (inside.withLock { $0 } ?? .min, after.withLock { $0 } ?? .min)
     }
 
-    @Test func `A callout runs at its sender's priority and the receiver has its own afterwards`() throws {
+    @Test func `A port's callout runs at the sender's priority, and the receiver's is restored afterwards`() throws {
         #expect(try niceValues(sender: 0, receiver: 10, carries: true) == (0, 10))
         #expect(try niceValues(sender: -5, receiver: 3, carries: true) == (-5, 3))
     }

@@ -24,7 +24,7 @@ import Testing
         thread.end()
     }
 
-    @Test func `A task gets the answer, also from a port on the task's own loop`() async throws {
+    @Test func `A task gets the answer to its request, even from a port on the task's own loop`() async throws {
         try await withLoop { loop in
             let port = try echo(on: loop)
             let reply = try await port.sender.request(RunLoop.MessagePort.Message(id: 3, text: "hello"), on: loop)

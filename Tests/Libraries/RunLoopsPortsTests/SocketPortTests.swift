@@ -83,7 +83,7 @@ import Testing
         asker.join()
     }
 
-    @Test func `Unread replies wait and none is lost`() throws {
+    @Test func `Replies are kept in order until they are read, and none is lost`() throws {
         let directory = try TestDirectory()
         let number = 3000
         let server = Server(
@@ -117,7 +117,7 @@ import Testing
         server.end()
     }
 
-    @Test func `An asker that closes its connection still gets every reply`() throws {
+    @Test func `Every reply is delivered, even if the asker has closed the connection of its requests`() throws {
         let directory = try TestDirectory()
         let number: Int32 = 300
         let server = Server(
@@ -194,7 +194,7 @@ import Testing
         server.end()
     }
 
-    @Test func `A queue that is not drained becomes full`() throws {
+    @Test func `A send to a full queue throws full without a timeout and timedOut after its timeout`() throws {
         let directory = try TestDirectory()
         let inside = Permit()
         let go = Permit()

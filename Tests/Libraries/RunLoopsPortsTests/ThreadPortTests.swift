@@ -203,7 +203,7 @@ import Testing
         }
     }
 
-    @Test func `A port without a reference is dead, and a port in a mode is retained`() throws {
+    @Test func `A sender is dead after its port is released, and a mode retains its ports`() throws {
         try TestThread.run {
             let sender = RunLoop.MessagePort { _ in nil }.sender
             #expect(sender.isDead)
@@ -256,7 +256,7 @@ import Testing
         }
     }
 
-    @Test func `A batch has at most the limit of messages and ends when the run is stopped`() throws {
+    @Test func `A batch has at most the given number of messages and ends when the run is stopped`() throws {
         try TestThread.run {
             let loop = RunLoop.current
             var order: [String] = []

@@ -3,6 +3,7 @@
 
 import CStackSampling
 import Glibc
+import RunLoopsSystem
 import RunLoopsTestSupport
 import Testing
 

@@ -60,7 +60,7 @@ package final class Outcome<Success: Sendable>: Sendable {
     }
 }
 
-/// The duty to settle an outcome: whoever releases the duty unsettled has settled the outcome with an error.
+/// The duty to settle an outcome: if the duty is released unsettled, it settles the outcome with an error.
 ///
 /// An item of a loop holds the duty (a timer's closure, a block). The end of the loop's thread releases the item
 /// without a call.
@@ -73,12 +73,12 @@ package final class Duty<Success: Sendable>: Sendable {
 }
 
 extension RunLoop {
-    /// The thread of a loop has ended, and the loop will not do what was asked of it.
+    /// The error of a call that a loop cannot perform, because its thread has ended.
     public struct ThreadEndedError: Error, Hashable, CustomStringConvertible {
         /// Makes the error.
         public init() {}
 
-        /// What happened, in words.
+        /// A sentence that describes the error.
         public var description: String { "The thread of the run loop has ended." }
     }
 }

@@ -11,7 +11,7 @@ extension RunLoop {
     ///
     /// - Parameters:
     ///   - mode: The mode; `.common` for all common modes.
-    ///   - body: The closure; may use no other thread's state.
+    ///   - body: The closure, which must not use another thread's state.
     /// - Returns: The result of `body`.
     /// - Throws: The error of `body`; `CancellationError`; ``ThreadEndedError`` when the loop's thread has ended or
     ///   ends before.

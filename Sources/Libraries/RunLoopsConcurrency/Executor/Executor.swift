@@ -9,9 +9,9 @@ extension RunLoop {
     /// Runs tasks and actors on the thread of a run loop.
     ///
     /// An executor is one item of its loop, a source of order 0. In a turn in which it has work it runs up to 64 jobs,
-    /// and then the loop serves its other items: a flood of jobs delays a timer by one such batch and no more. More
-    /// urgent jobs run first, jobs of equal urgency in the order in which they were enqueued. A task that is escalated
-    /// while it waits moves up. The last job of a full batch is the least urgent job, so that no job waits forever.
+    /// and then the loop serves its other items: a flood of jobs delays a timer by at most one such batch. More urgent
+    /// jobs run first, jobs of equal urgency in the order in which they were enqueued. A task that is escalated while
+    /// it waits moves up. The last job of a full batch is the least urgent job, so that no job waits forever.
     ///
     /// Jobs run while the loop runs in the executor's mode. A run that is begun inside a job serves the loop's other items
     /// and no further job of the same executor: the jobs are serial, and the job that is under way has not ended.

@@ -4,7 +4,7 @@
 public import RunLoops
 
 extension RunLoop {
-    /// Runs tasks and actors on this loop's thread, in all common modes.
+    /// The executor that runs tasks and actors on this loop's thread, in all common modes.
     ///
     /// Every call returns the same object, so that calls from one actor to another on this executor need no switch.
     /// Keep the executor in a constant where you use it often.
@@ -13,7 +13,7 @@ extension RunLoop {
     /// - Complexity: one look-up under a lock.
     public var executor: RunLoop.Executor { executor(in: .common) }
 
-    /// Runs tasks and actors on this loop's thread, while it runs in `mode`.
+    /// Returns the executor that runs tasks and actors on this loop's thread while the loop runs in `mode`.
     ///
     /// Every call with the same mode returns the same object. Executors of different modes are different objects: going
     /// from one to the other takes a turn of the loop, and jobs of one executor may run inside a run that is nested in

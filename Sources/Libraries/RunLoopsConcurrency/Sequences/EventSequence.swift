@@ -18,13 +18,13 @@ extension RunLoop {
     ///
     /// Thread safety: may be sent to any thread.
     public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
-        /// No error ends a sequence.
+        /// The type of the errors that end a sequence: none.
         public typealias Failure = Never
 
         private let stream: AsyncStream<Element>
         private let registration: Registration
 
-        /// A sequence of the events of an item that `start` registers.
+        /// Makes a sequence of the events of an item that `start` registers.
         ///
         /// The sequences of this package are made with this initializer, and your own sequences can be, too:
         ///
@@ -59,7 +59,7 @@ extension RunLoop {
         /// Thread safety: any thread. A second call does nothing.
         public func invalidate() { registration.end() }
 
-        /// Returns the iterator of the sequence, which has no other.
+        /// Returns the only iterator of the sequence.
         public func makeAsyncIterator() -> Iterator {
             Iterator(base: stream.makeAsyncIterator(), registration: registration)
         }
@@ -69,13 +69,13 @@ extension RunLoop {
             fileprivate var base: AsyncStream<Element>.Iterator
             fileprivate let registration: Registration
 
-            /// The next event, kept or future; `nil` at the end.
+            /// Returns the next event, and waits for it if none is kept; `nil` at the end.
             public mutating func next() async -> Element? {
                 registration.demand()
                 return await base.next()
             }
 
-            /// The next event, kept or future; `nil` at the end.
+            /// Returns the next event, and waits for it if none is kept; `nil` at the end.
             public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
                 registration.demand()
                 return await base.next(isolation: actor)

@@ -6,11 +6,12 @@ public import RunLoops
 extension RunLoop {
     /// A sequence of the instants at which a repeating timer was due.
     ///
-    /// The timer belongs to the loop, with a grid that no delay shifts. While no task waits, the last fire is kept.
+    /// The loop keeps the timer, and a late fire does not shift the later ones. While no task waits, the last fire is
+    /// kept.
     ///
     /// - Parameters:
     ///   - interval: The time between two fires, and before the first fire.
-    ///   - tolerance: How much later than due a fire may be, never earlier.
+    ///   - tolerance: How much later than due the timer may fire; it never fires earlier.
     ///   - base: The clock of the timer.
     ///   - mode: The mode that the timer is in; `.common` for all common modes.
     ///   - buffering: Which fires are kept while no task waits.
@@ -51,9 +52,9 @@ extension RunLoop {
         }
     }
 
-    /// A source to signal, and a sequence of its performs.
+    /// Makes a source, and a sequence with an element for each time that the source is performed.
     ///
-    /// Signals before the source is performed collapse into one, and so do performs that no task waits for.
+    /// Signals that are sent before the source is performed coalesce, and so do performs while no task waits.
     ///
     /// - Parameters:
     ///   - order: The order of the source.

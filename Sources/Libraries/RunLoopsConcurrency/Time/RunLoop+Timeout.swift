@@ -17,7 +17,7 @@ extension RunLoop {
     ///
     /// - Parameters:
     ///   - duration: How long the operation may take.
-    ///   - tolerance: How much later the time may be over.
+    ///   - tolerance: How much later than `duration` the operation may be cancelled.
     ///   - clock: The clock of the timeout, such as `RunLoop.clock`, which is virtual in tests. The default goes on
     ///     while the machine is suspended.
     ///   - operation: The operation.
@@ -40,12 +40,12 @@ extension RunLoop {
         }
     }
 
-    /// The time for an operation was over before it was done.
+    /// The error of an operation that did not end within its time limit.
     public struct TimeoutError: Error, Hashable, CustomStringConvertible {
         /// Makes the error.
         public init() {}
 
-        /// What happened, in words.
+        /// A sentence that describes the error.
         public var description: String { "The time for the operation was over before it was done." }
     }
 }

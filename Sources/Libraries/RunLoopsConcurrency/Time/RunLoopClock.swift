@@ -15,22 +15,22 @@ public import RunLoops
 ///
 /// Thread safety: a value; any thread.
 public struct RunLoopClock: Clock {
-    /// A date of the clock.
+    /// An instant of the clock.
     public typealias Instant = RunLoop.Instant
-    /// The time between two dates.
+    /// The time between two instants.
     public typealias Duration = Swift.Duration
 
     /// The loop.
     public let loop: RunLoop
     /// The mode that sleepers are woken in; `.common` for all common modes.
     public let mode: RunLoop.Mode
-    /// Which of the system's clocks this clock is.
+    /// The system clock that this clock reads.
     public let base: RunLoop.TimeBase
 
     /// The present instant of the loop's clock, which is virtual in a manual loop.
     public var now: Instant { Instant(nanoseconds: loop.now(base), base: base) }
 
-    /// A nanosecond.
+    /// The resolution of the clock: one nanosecond.
     public var minimumResolution: Duration { .nanoseconds(1) }
 
     /// Sleeps until `deadline`, or until the task is cancelled.
@@ -76,10 +76,10 @@ extension RunLoop {
     /// The loop's clock: monotonic, and sleepers are woken in all common modes.
     public var clock: RunLoopClock { clock() }
 
-    /// A clock of the loop, of another base or for another mode.
+    /// Returns a clock of the loop that reads the given system clock and wakes sleepers in the given mode.
     ///
     /// - Parameters:
-    ///   - base: Which of the system's clocks.
+    ///   - base: The system clock to read.
     ///   - mode: The mode that sleepers are woken in; `.common` for all common modes.
     public func clock(_ base: TimeBase = .monotonic, in mode: Mode = .common) -> RunLoopClock {
         RunLoopClock(loop: self, mode: mode, base: base)

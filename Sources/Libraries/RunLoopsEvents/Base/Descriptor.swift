@@ -5,7 +5,7 @@ internal import CLinuxKernel
 internal import RunLoops
 internal import Synchronization
 
-/// A file descriptor that is closed when nobody uses it any more, if this object owns it.
+/// A file descriptor that is closed after its last use, if this object owns it.
 ///
 /// A source releases the descriptor when it is invalidated, on any thread; a callout under way on the loop's thread
 /// holds the descriptor a little longer. So no thread reads from a number that has been given to another file in

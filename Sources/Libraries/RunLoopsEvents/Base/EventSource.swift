@@ -6,9 +6,9 @@ internal import RunLoops
 /// A source that calls a closure on a loop's thread when something happens in the system.
 ///
 /// There is a subclass for each kind of event: ``SignalSource``, ``ChildSource``, ``ChildCompletion``, ``FileWatch``,
-/// ``FileFollower``, ``InputReader``, ``OutputWriter``, ``SocketListener``, ``SocketConnector``, ``SocketStream``. A source
-/// is added to modes of one loop with ``RunLoops/RunLoop/add(_:in:)-(EventSource,_)``, and works from then on until it is
-/// invalidated or taken out. A loop keeps its sources: the program does not have to.
+/// ``FileFollower``, ``InputReader``, ``OutputWriter``, ``SocketListener``, ``SocketConnector``, ``SocketStream``. A
+/// source is added to modes of one loop with ``RunLoops/RunLoop/add(_:in:)-(EventSource,_)``, and works from then on
+/// until it is invalidated or removed. A loop retains its sources, so that the program does not have to.
 ///
 /// Like a timer, each kind is made in one of three ways: with a plain closure, which stays on the thread that makes the
 /// source; with `sendable`, for any loop; with `mainActor`, for the main loop.
@@ -76,10 +76,10 @@ public class EventSource: @unchecked Sendable, CustomStringConvertible {
     /// An invalid source never becomes valid again. A forked child finds its parent's sources invalid.
     public final var isValid: Bool { lock.withLock { file != nil } }
 
-    /// Takes the source out of its loop, for good, and releases its closure and its resources of the system.
+    /// Removes the source from its loop permanently, and releases its closure and its system resources.
     ///
-    /// Legal everywhere, also inside the source's own callout, which ends normally. A second call does nothing. As with
-    /// all items of a loop, a sleeping run does not end because another thread takes its last source away.
+    /// Allowed everywhere, also inside the source's own callout, which ends normally. A second call does nothing. As
+    /// with all items of a loop, a sleeping run does not end because another thread removes its last source.
     /// Corresponds to `CFRunLoopSourceInvalidate`.
     /// Thread safety: any thread; the call does not wait for a callout under way on the loop's thread.
     public final func invalidate() {
@@ -165,8 +165,8 @@ public class EventSource: @unchecked Sendable, CustomStringConvertible {
         }
     }
 
-    /// Has the loop call ``ready(_:)`` in its next turn, whether or not the descriptor is ready; does nothing before the source is in a
-    /// loop.
+    /// Has the loop call ``ready(_:)`` in its next turn, whether or not the descriptor is ready; does nothing before
+    /// the source is in a loop.
     final func callReady() { lock.withLock { item }?.deliverRefusal() }
 
     /// With the lock held.

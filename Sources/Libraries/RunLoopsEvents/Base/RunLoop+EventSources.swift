@@ -11,10 +11,11 @@ extension RunLoop {
     ///
     /// - Returns: Whether the source is in `mode` now. `false` if the source is invalid, or if the loop's thread has
     ///   ended.
-    /// - Throws: what the system refused: `EBADF` for a descriptor that is not open, `EMFILE`, `ENFILE`, `ENOMEM` and
-    ///   `ENOSPC` when the system is out of something.
+    /// - Throws: the error of the system: `EBADF` for a descriptor that is not open, `EMFILE`, `ENFILE`, `ENOMEM` and
+    ///   `ENOSPC` when a resource of the system is used up.
     ///
-    /// Corresponds to `CFRunLoopAddSource`. Thread safety: any thread.
+    /// Corresponds to `CFRunLoopAddSource`.
+    /// Thread safety: any thread.
     /// - Precondition: the source's closure may run on this loop's thread, and the source is in no other loop.
     /// - Complexity: O(1) and one system call.
     @discardableResult
@@ -22,7 +23,7 @@ extension RunLoop {
         try source.add(to: self, in: mode)
     }
 
-    /// Takes an event source out of `mode`, or, if it was added to common, out of all common modes.
+    /// Removes an event source from `mode`, or, with `.common`, from all common modes if it was added to them.
     ///
     /// The source stays as it is and can be added again, to this loop or to another.
     /// Corresponds to `CFRunLoopRemoveSource`.

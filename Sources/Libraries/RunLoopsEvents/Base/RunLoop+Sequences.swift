@@ -5,15 +5,15 @@ public import RunLoops
 public import RunLoopsConcurrency
 
 extension RunLoop {
-    /// The signals of one number that the process receives, as a sequence.
+    /// Returns a sequence of the signals with one number that the process receives.
     ///
-    /// As long as the sequence lasts, the signal has no other effect; at the end of the sequence the signal's previous
-    /// action is restored. Of signals that no task waits for, the last 64 are kept.
+    /// Until the sequence ends, the signal has no other effect; then the signal's previous action is restored. While no
+    /// task waits, the last 64 signals are kept.
     ///
     /// - Parameters:
     ///   - signal: The number, such as `SIGTERM`.
     ///   - mode: The mode that the source is in; `.common` for all common modes.
-    ///   - buffering: What is kept of signals that no task waits for.
+    ///   - buffering: Which signals are kept while no task waits.
     /// - Throws: What making a ``SignalSource`` throws.
     public func signals(
         of signal: CInt, in mode: Mode = .common,
@@ -26,17 +26,18 @@ extension RunLoop {
         }
     }
 
-    /// The changes to files and directories, as a sequence; each element is one report of a ``FileWatch``.
+    /// Returns a sequence of changes to files and directories; each element is one report of a ``FileWatch``.
     ///
-    /// Nothing is dropped: all changes that no task waits for are kept.
+    /// No change is dropped: while no task waits, all changes are kept.
     ///
     /// - Parameters:
     ///   - paths: What to watch.
     ///   - changes: The changes to report.
     ///   - recursive: Whether directories in directories are watched.
-    ///   - window: For how long changes are collected, from the first on; zero for not at all.
+    ///   - window: How long changes are collected, from the first one on, before they are reported; zero to report them
+    ///     at once.
     ///   - mode: The mode that the watch is in; `.common` for all common modes.
-    ///   - buffering: What is kept of changes that no task waits for.
+    ///   - buffering: Which changes are kept while no task waits.
     /// - Throws: What making a ``FileWatch`` throws.
     public func changes(
         at paths: [String], for changes: FileWatch.Changes = .standard, recursive: Bool = false,
@@ -52,14 +53,15 @@ extension RunLoop {
         }
     }
 
-    /// The changes to the file at a path, as a sequence that goes on when another file replaces the file.
+    /// Returns a sequence of the changes to the file at a path, which continues when another file replaces that file.
     ///
     /// - Parameters:
-    ///   - path: The file, which need not be there.
+    ///   - path: The path of the file, which need not exist.
     ///   - moment: When the contents of the file count as changed.
-    ///   - window: For how long changes are collected, from the first on; zero for not at all.
+    ///   - window: How long changes are collected, from the first one on, before they are reported; zero to report them
+    ///     at once.
     ///   - mode: The mode that the follower is in; `.common` for all common modes.
-    ///   - buffering: What is kept of changes that no task waits for.
+    ///   - buffering: Which changes are kept while no task waits.
     /// - Throws: What making a ``FileFollower`` throws.
     public func changes(
         following path: String, when moment: FileFollower.Moment = .written, coalescing window: Duration = .zero,

@@ -22,11 +22,11 @@ extension Child {
         case inherited
         /// The environment of this process with changes; `nil` removes a variable.
         ///
-        /// A name is compared by its bytes, and is neither empty nor has an `=` in it.
+        /// Names are compared by their bytes. A name must not be empty or contain `=`.
         case updating([String: String?])
-        /// These variables alone.
+        /// Only the given variables.
         ///
-        /// A name is neither empty nor has an `=` in it.
+        /// A name must not be empty or contain `=`.
         case only([String: String])
     }
 
@@ -40,7 +40,7 @@ extension Child {
         case pipe
         /// The file at a path, which begins in this process's directory if it is relative.
         case file(String)
-        /// A descriptor of this process, which keeps it too.
+        /// A descriptor of this process, where it stays open.
         case descriptor(CInt)
     }
 
@@ -52,11 +52,11 @@ extension Child {
         case null
         /// A pipe, whose other end is ``Child/standardOutput`` or ``Child/standardError``.
         case pipe
-        /// The file at a path, made if there is none, and emptied or appended to.
+        /// The file at a path, which is created if it does not exist, and truncated unless `appending` is `true`.
         ///
         /// A relative path begins in this process's directory.
         case file(String, appending: Bool = false)
-        /// A descriptor of this process, which keeps it too.
+        /// A descriptor of this process, where it stays open.
         case descriptor(CInt)
         /// The destination of the child's standard output; for standard error alone.
         case combinedWithOutput
@@ -77,19 +77,19 @@ extension Child {
         case newSession
     }
 
-    /// A limit of what a child may use.
+    /// A limit on a resource that a child may use.
     public struct Limit: Hashable, Sendable {
         /// The resource, by the system's number, such as `RLIMIT_CPU`.
         public let resource: CInt
         /// The limit that is in force, and the maximum to which the child itself may raise that limit.
         public let soft, hard: UInt64
 
-        /// A limit of any resource.
+        /// Makes a limit on any resource.
         ///
         /// - Parameters:
         ///   - resource: The system's number.
         ///   - soft: What the child may use.
-        ///   - hard: Up to where the child may raise that; `soft` if `nil`.
+        ///   - hard: The value up to which the child may raise that; `soft` if `nil`.
         public init(_ resource: CInt, soft: UInt64, hard: UInt64? = nil) {
             self.resource = resource
             self.soft = soft
@@ -114,11 +114,11 @@ extension Child {
         private static func count(_ number: Int) -> UInt64 { UInt64(max(0, number)) }
     }
 
-    /// A child that could not be started: no process is left, and nothing is open.
+    /// The error of a child that could not be started: no process and no open descriptor is left.
     public struct SpawnError: Error, Hashable, Sendable, CustomStringConvertible {
         /// The step at which the start of a child failed.
         public enum Step: Hashable, Sendable {
-            /// A text for the child has a zero in it, where C ends a text, or the name of a variable is empty or has an `=` in it
+            /// A text for the child contains a zero byte, or the name of a variable is empty or contains `=`
             /// (`EINVAL`).
             case text
             /// A file for a standard stream could not be opened.
@@ -146,7 +146,7 @@ extension Child {
         /// The error number (`errno`), such as `ENOENT`.
         public let code: CInt
 
-        /// An error, for tests of code that handles one.
+        /// Makes an error, for tests of code that handles one.
         public init(_ step: Step, _ subject: String, code: CInt) {
             self.step = step
             self.subject = subject

@@ -6,14 +6,15 @@ internal import LinuxLibC
 public import RunLoops
 
 extension Child {
-    /// Sends a signal to the child's group: to the child and to all that it has started and that has not left the group.
+    /// Sends a signal to the child's group: to the child, and to all processes that it has started and that have not
+    /// left the group.
     ///
     /// The signal reaches this group or none: never another group that has received the number since. Processes that have
     /// made a group of their own, as a shell with job control does for its jobs, are not reached.
     ///
     /// - Parameter signal: The number, such as `SIGHUP`.
-    /// - Throws: `ESRCH` if the group has no member any more; before Linux 6.9 also if the child was reaped, whoever else is
-    ///   in the group. `EINVAL` if there is no such signal, `EPERM` if all members run as another user.
+    /// - Throws: `ESRCH` if the group has no members left; before Linux 6.9 also if the child was reaped, even if other
+    ///   members are left. `EINVAL` if there is no such signal, `EPERM` if all members run as another user.
     ///
     /// Corresponds to `killpg(3)`.
     /// - Precondition: The child was spawned with a new group or a new session.
@@ -44,7 +45,7 @@ extension Child {
         return ownGroup == .none ? rl_pidfd_signal(file.number, signal) : signalGroup(signal)
     }
 
-    /// As long as this object is there, the number of a child is not given to another group.
+    /// Prevents the number of a child from being given to another group, while this object exists.
     final class NumberKeeper: Sendable {
         private let child: Child
 

@@ -8,9 +8,9 @@ internal import RunLoops
 extension Child {
     /// Starts a program in a new process.
     ///
-    /// When the call returns, the child runs the program: whatever the system refuses is thrown here. The child has the
-    /// named descriptors and no other, not even those that are not close-on-exec. Its signals are neither blocked nor
-    /// ignored nor handled, whatever they are in this process.
+    /// When the call returns, the child runs the program: every error of the start is thrown here. The child has only
+    /// the descriptors that the parameters name, even if others are not close-on-exec. Its signals are neither blocked
+    /// nor ignored nor handled, whatever they are in this process.
     ///
     /// The thread waits until the child executes the program, usually less than a millisecond; longer only for a
     /// program on a slow file system, or a named pipe that nobody has opened. The memory of this process is
@@ -28,9 +28,9 @@ extension Child {
     ///   - group: The child's process group or session.
     ///   - limits: What the child may use.
     /// - Returns: The child, which is running.
-    /// - Throws: The step that failed: `ENOENT` at `execute` for a program that is not there, `EACCES` for a file that
-    ///   is no program, `EMFILE` at `pipe`, `EAGAIN` at `clone` when the user has too many processes, and what else the
-    ///   system says.
+    /// - Throws: The step that failed: `ENOENT` at `execute` for a program that does not exist, `EACCES` for a file
+    ///   that is not executable, `EMFILE` at `pipe`, `EAGAIN` at `clone` when the user has too many processes, and
+    ///   other errors of the system.
     ///
     /// Corresponds to `Process.run()` of Foundation and `posix_spawn(3)`.
     /// Thread safety: any thread.

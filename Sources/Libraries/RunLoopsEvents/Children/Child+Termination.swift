@@ -5,33 +5,36 @@ internal import LinuxLibC
 public import RunLoops
 
 extension Child {
-    /// Asks the child to end, with `SIGTERM`, and all of its group if it was spawned with a group of its own; does nothing if
+    /// Sends `SIGTERM` to the child, or to its whole group if it was spawned with a group of its own; does nothing if
     /// all have ended.
     ///
     /// A child may ignore `SIGTERM`; ``terminate(killAfter:on:in:)`` kills such a child, and ``send(_:)`` of `SIGKILL`
     /// ends any child at once.
     public func terminate() { signalAll(SIGTERM) }
 
-    /// Asks the child to end, with `SIGTERM`, and kills it with `SIGKILL` if it is running still when a time is over.
+    /// Sends `SIGTERM` to the child, and `SIGKILL` if it still runs after a delay.
     ///
-    /// A child that was spawned with a new group or a new session is asked together with all of its group, and what is left
-    /// of the group when the time is over is killed, also when the child itself has ended earlier, or before the call. So
-    /// `sh -c "a; b"` ends with what it has started. A child in a group of others is signalled alone, and its children are
-    /// not.
+    /// A child that was spawned with a new group or a new session is asked to end together with its whole group, and
+    /// the members that are left after the delay are killed, even if the child itself has ended earlier, or before the
+    /// call. So `sh -c "a; b"` ends with what it has started. A child in a group of others is signalled alone, and its
+    /// children are not.
     ///
     /// A child that is stopped is continued (`SIGCONT`), so that it can obey, as systemd does. The loop waits for the
-    /// child's end and keeps the child until then; the end takes the timer away and reaps the child. Nobody reports the
-    /// end of a group: while it has members after the child's end, the loop looks again, after a millisecond, two, four
-    /// and so on, until the time is over. If all have ended already, the call does nothing. Every signal goes to this child and its own group or to none.
+    /// child's end and keeps the child until then; the end removes the timer and reaps the child. The kernel does not
+    /// report the end of a group: while it has members after the child's end, the loop looks again, after a
+    /// millisecond, two, four and so on, until the delay is over. If all have ended already, the call does nothing.
+    /// Every signal goes to this child and its own group or to none.
     ///
     /// To learn of the end, use a ``ChildSource``, a ``ChildCompletion`` or ``RunLoops/RunLoop/exit(of:in:)`` as well.
     /// Several calls do not disturb each other: the earliest kill counts.
     ///
-    /// Before Linux 6.9 a group is known by the child's number alone. There the child is reaped when the time is over, and
-    /// not at its end, and the timer stays until then; a child that was reaped before the call leaves a group that is not reached.
+    /// Before Linux 6.9 a group is known by the child's number alone. There the child is reaped after the delay, and
+    /// not at its end, and the timer stays until then; the group of a child that was reaped before the call receives no
+    /// signal.
     ///
     /// - Parameters:
-    ///   - delay: How long the child has, on the loop's monotonic clock; it is killed in the next turn if not positive.
+    ///   - delay: The time between the two signals, on the loop's monotonic clock; if it is not positive, the child is
+    ///     killed in the next turn.
     ///   - loop: The loop that keeps the time. If the loop's thread has ended, the child gets the first signals alone.
     ///   - mode: The mode in which the loop keeps the time; `.common` for all common modes.
     ///

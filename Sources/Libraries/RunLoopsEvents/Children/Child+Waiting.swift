@@ -6,9 +6,9 @@ public import RunLoops
 extension Child {
     /// Waits until the child has ended, and returns how it ended.
     ///
-    /// The calling thread's loop runs in `mode` meanwhile. In the mode `RunLoop.Mode.taskDeathCheck` only what the program has
-    /// added to that mode is served, and traces and dumps name the wait. Give another mode, such as the default one, to have the items of
-    /// that mode go on.
+    /// The calling thread's loop runs in `mode` meanwhile. In the mode `RunLoop.Mode.taskDeathCheck` only what the
+    /// program has added to that mode is served, and traces and dumps name the wait. To serve the items of another mode
+    /// meanwhile, such as the default mode, pass that mode.
     ///
     /// A stop of this run by a callout does not end the wait.
     ///
@@ -16,7 +16,7 @@ extension Child {
     ///   - limit: How long to wait; without a limit if `nil`.
     ///   - mode: The mode to run the calling thread's loop in.
     /// - Returns: How the child ended; `nil` if it still runs when the limit has passed, or if the thread is ending.
-    /// - Throws: what the system refuses when the child is added to the loop.
+    /// - Throws: the error with which the system refuses to add the child to the loop.
     ///
     /// Corresponds to `waitUntilExit()` of Foundation's `Process`. Thread safety: any thread, several at the same time.
     @available(*, noasync, message: "The wait blocks a thread of Swift's pool: await exit(of:).")

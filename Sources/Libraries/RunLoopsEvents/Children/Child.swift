@@ -9,11 +9,11 @@ public import RunLoops
 ///
 /// ``spawn(_:arguments:environment:directory:input:output:error:descriptors:group:limits:)`` makes a child. A
 /// ``ChildSource`` or ``RunLoops/RunLoop/exit(of:in:)`` reports its end, ``InputReader`` and ``OutputWriter`` serve its
-/// pipes. The child's number is never used to find the child: all goes through a descriptor of that one process (a
+/// pipes. The child's number is never used to find the child: every operation uses a descriptor of that one process (a
 /// pidfd), which was made together with the process.
 ///
-/// A child whose end nobody has asked for is reaped all the same: when the object goes, or, if the child is still
-/// running then, at a later spawn. The child itself goes on running, as after `posix_spawn`.
+/// A child whose end no code has waited for is reaped nevertheless: when the object is released, or, if the child is
+/// still running then, at a later spawn. Releasing the object does not end the child.
 ///
 /// Other code that reaps any child (`waitpid(-1, …)`, or an ignored `SIGCHLD`) can take the status away. Since Linux
 /// 6.15 the kernel still knows it, without the usage; before, the status is `unknown`. The end is reported in any case.
@@ -24,11 +24,14 @@ public import RunLoops
 public final class Child: Sendable, CustomStringConvertible {
     /// The number of the process.
     public let process: CInt
-    /// The pipe that the child reads from, to write to; `nil` unless the child was spawned with a pipe.
+    /// The writing end of the pipe that is the child's standard input; `nil` unless the child was spawned with such a
+    /// pipe.
     public let standardInput: RunLoop.File?
-    /// The pipe that the child writes to, to read from; `nil` unless the child was spawned with a pipe.
+    /// The reading end of the pipe that is the child's standard output; `nil` unless the child was spawned with such a
+    /// pipe.
     public let standardOutput: RunLoop.File?
-    /// The pipe that the child writes errors to, to read from; `nil` unless the child was spawned with a pipe.
+    /// The reading end of the pipe that is the child's standard error; `nil` unless the child was spawned with such a
+    /// pipe.
     public let standardError: RunLoop.File?
 
     let file: Descriptor

@@ -13,16 +13,16 @@ extension ChildCompletion {
         /// The bytes that the child has written to standard error; empty unless the child was spawned with a pipe.
         public let error: [UInt8]
 
-        /// A report, for tests of a closure.
+        /// Makes a report, for tests of a closure.
         public init(exit: ChildSource.Exit, output: [UInt8] = [], error: [UInt8] = []) {
             self.exit = exit
             self.output = output
             self.error = error
         }
 
-        /// The standard output as text; bytes that are no UTF-8 are replaced by `U+FFFD`.
+        /// The standard output as text; bytes that are not UTF-8 are replaced by `U+FFFD`.
         public var outputText: String { String(decoding: output, as: UTF8.self) }
-        /// The standard error as text; bytes that are no UTF-8 are replaced by `U+FFFD`.
+        /// The standard error as text; bytes that are not UTF-8 are replaced by `U+FFFD`.
         public var errorText: String { String(decoding: error, as: UTF8.self) }
     }
 
@@ -34,11 +34,11 @@ extension ChildCompletion {
         case error
     }
 
-    /// The error of a child that has ended, and whose output is incomplete.
+    /// The error of a child that has ended and whose output is incomplete.
     ///
-    /// A child that ends with an error code or by a signal is no failure: its ``Report`` says so.
+    /// A child that ends with an error code or by a signal is not a failure: its ``Report`` has the status.
     public struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
-        /// Why the output is not all there.
+        /// Why the output is incomplete.
         public enum Reason: Hashable, Sendable {
             /// The child has written more than the limit to a stream, and was killed.
             case outputTooLong(Stream, limit: Int)
@@ -50,12 +50,12 @@ extension ChildCompletion {
             case unreadable(RunLoop.InputError)
         }
 
-        /// Why the output is not all there.
+        /// Why the output is incomplete.
         public let reason: Reason
         /// How the child ended, and what was read; at most the limit of each stream.
         public let report: Report
 
-        /// A failure, for tests of code that handles one.
+        /// Makes a failure, for tests of code that handles one.
         public init(_ reason: Reason, _ report: Report) {
             self.reason = reason
             self.report = report

@@ -12,22 +12,26 @@ internal import RunLoops
 /// let completion = ChildCompletion(child, limit: 1 << 20) { _, result in … }
 /// ```
 ///
-/// The end of standard output, the end of standard error and the exit come in any order. The completion waits for all three; a
-/// stream that is no pipe has no end to wait for. It reads both pipes while the child runs, so that a child never waits for room.
+/// The end of standard output, the end of standard error and the exit come in any order. The completion waits for all
+/// three; a stream that is not a pipe has no end to wait for. It reads both pipes while the child runs, so that a child
+/// never waits for room.
 ///
-/// - A child that writes more than the limit to a stream is killed (`SIGKILL`), and so is a child whose output cannot be read:
-///   nobody would read on, and the child would wait for ever. A child with a group of its own is killed with its group. The closure
-///   is called after the exit.
-/// - A process that the child has left behind may hold a pipe open. After the exit the completion waits for it as long as
-///   the program says, then reads what is there, which is all that the child itself has written, and reports
+/// - A child that writes more than the limit to a stream is killed (`SIGKILL`), and so is a child whose output cannot
+///   be read: otherwise the child would wait forever for room in the pipe. A child with a group of its own is killed
+///   with its group. The closure is called after the exit.
+/// - A process that the child has left behind may hold a pipe open. After the exit the completion waits for it for the
+///   time `outputWait`, then reads what is in the pipe, which is all that the child itself has written, and reports
 ///   ``Failure/Reason/heldOpen``.
-/// - With a time limit, a child that takes longer is asked to end, and killed if it does not obey in five seconds, as by
-///   ``Child/terminate(killAfter:on:in:)``: together with what it has started if it was spawned with a group of its own.
+/// - With a time limit, a child that takes longer is asked to end, and killed if it has not ended five seconds later,
+///   as by ``Child/terminate(killAfter:on:in:)``: together with what it has started if it was spawned with a group of
+///   its own.
 ///
-/// With `onLine`, a program gets the lines while the child runs, and the end with its time limit by the same source.
+/// With `onLine`, a program that needs the lines while the child runs receives them, the exit and the time limit from
+/// one source.
 ///
-/// Nothing is lost by a failure: it has the exit, and what was read. Without a time limit, a child that never ends is the program's
-/// to end. The source is invalidated before its callout. A completion that is invalidated earlier leaves the child as it is.
+/// A failure also contains the exit, and what was read. Without a time limit, the program has to end a child that does
+/// not end by itself. The source is invalidated before its callout. A completion that is invalidated earlier leaves the
+/// child as it is.
 ///
 /// Corresponds to a `DispatchGroup` around a Foundation `Process` and its pipes.
 ///
@@ -63,14 +67,15 @@ public final class ChildCompletion: EventSource, @unchecked Sendable {
     /// - Parameters:
     ///   - child: The child, which may have ended. No other code reads its pipes.
     ///   - limit: How many bytes the child may write to each stream; with `onLine`, how many bytes a line may have.
-    ///   - outputWait: How long the completion waits after the exit for the ends of the pipes; for ever if `nil`.
-    ///   - timeLimit: How long the child may take, on the loop's monotonic clock, from when the completion is first added to a
-    ///     mode; for ever if `nil`.
+    ///   - outputWait: How long the completion waits after the exit for the ends of the pipes; without a limit if
+    ///     `nil`.
+    ///   - timeLimit: How long the child may take, on the loop's monotonic clock, from when the completion is first
+    ///     added to a mode; without a limit if `nil`.
     ///   - label: The name in descriptions and tools; where the completion was made, if `nil`.
     ///   - fileID: Where the completion was made.
     ///   - line: Where the completion was made.
-    ///   - onLine: Called with each line that the child writes, without the line feed, as soon as it is read and before `handler`.
-    ///     The report then has no output: nothing is kept but a line that is not complete.
+    ///   - onLine: Called with each line that the child writes, without the line feed, as soon as it is read and before
+    ///     `handler`. The report then has no output: nothing is kept but a line that is not complete.
     ///   - handler: Called with the completion, and how the child ended and what it has written.
     ///
     /// Adding the completion to the loop of another thread traps.

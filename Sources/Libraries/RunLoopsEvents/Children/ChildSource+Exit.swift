@@ -42,7 +42,7 @@ extension ChildSource {
         public let userTime: Duration
         /// The time that the kernel spent on behalf of the process.
         public let systemTime: Duration
-        /// The most memory that the process had at a time, in bytes.
+        /// The maximum of the process's resident memory, in bytes.
         public let mostResidentBytes: Int
         /// The number of page faults that were served without a read from a disk.
         public let minorFaults: Int

@@ -41,7 +41,7 @@ public final class ChildSource: EventSource, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - process: The number of the process: a child that no code has waited for yet, ended or not. Any other process
-    ///     will do, but how it ends stays unknown.
+    ///     is allowed, but its status is unknown.
     ///   - reaps: Whether the source takes the child's status from the kernel. `false` for children that other code
     ///     waits for, such as swift-subprocess: if that code is faster, the status is unknown.
     ///   - label: The name in descriptions and tools; where the source was made, if `nil`.
@@ -49,7 +49,7 @@ public final class ChildSource: EventSource, @unchecked Sendable {
     ///   - line: Where the source was made.
     ///   - handler: Called with the source and how the process ended.
     /// - Throws: `ESRCH` if there is no such process, `EINVAL` for a number that cannot be one, `ENOSYS` before Linux
-    ///   5.3 (no pidfds), `EMFILE`, `ENFILE` and `ENOMEM` when the system is out of something.
+    ///   5.3 (no pidfds), `EMFILE`, `ENFILE` and `ENOMEM` when a resource of the system is used up.
     ///
     /// Adding the source to the loop of another thread traps.
     public convenience init(

@@ -4,7 +4,7 @@
 public import RunLoops
 
 extension FileFollower {
-    /// What has happened to the file at the path since the last report.
+    /// A change to the file at the path since the last report.
     public enum Change: Hashable, Sendable {
         /// A file has appeared at the path: read it from its beginning.
         case appeared
@@ -16,7 +16,7 @@ extension FileFollower {
         case truncated
         /// No file is at the path any more.
         case vanished
-        /// The path cannot be watched now, and changes may be missed until something else on the way changes.
+        /// The path cannot be watched now, and changes may be missed until something else on the path changes.
         ///
         /// `ENOSPC` if the user's limit (`max_user_watches`) is reached, `EACCES` if the file or its directory may not be
         /// read.
@@ -25,9 +25,9 @@ extension FileFollower {
 
     /// When the contents of the file count as changed.
     public enum Moment: Hashable, Sendable {
-        /// A program that could write to the file has closed it: for settings.
+        /// When a program that had opened the file for writing closes it: for settings.
         case written
-        /// With each write: for logs.
+        /// At each write: for logs.
         case modified
     }
 }

@@ -6,23 +6,24 @@ public import RunLoops
 
 /// Calls a closure on a loop's thread when the file at a path changes, whichever file is there.
 ///
-/// Files with settings are replaced by a rename, logs are rotated, and both may not be there yet. A follower follows the path
-/// through all of it: another file is renamed over the old one, the file is removed and made again, its directories come,
-/// go and come again.
+/// Files with settings are replaced by a rename, logs are rotated, and both may not be there yet. A follower follows
+/// the path through all of this: another file is renamed over the old one, the file is removed and recreated, its
+/// directories are created, removed and recreated.
 ///
-/// The follower looks at the file when the kernel says that something happened, and reports the difference: a file that is
-/// removed and made again between two turns has been ``Change/replaced``. What is reported is how things are now. Make the
-/// follower first and read the file then: nothing is missed in between.
+/// The follower looks at the file when the kernel says that something happened, and reports the difference: a file that
+/// is removed and recreated between two turns has been ``Change/replaced``. A report describes the present state. Make
+/// the follower before you read the file: then no change is missed.
 ///
-/// A follower has a descriptor of the kernel (inotify), of which a user has 128 by default, and a kernel watch for the file and
-/// for each directory on the way. While the file is there, what happens to other files does not wake the loop: the kernel
-/// reports the end of each part of the path by itself. While the file is missing, a name that comes or goes in the last
-/// directory that is there wakes the loop, without a call; and if that directory is empty, also a name that goes in the one
-/// above it, or is renamed into it. Names in control groups, in `/sys`, on NFS, and beside a directory on the way that may not
-/// be read always wake the loop: there the kernel reports the end of a part only to those who watch the directory above.
+/// A follower has a descriptor of the kernel (inotify), of which a user has 128 by default, and a kernel watch for the
+/// file and for each directory on the way. While the file exists, changes of other files do not wake the loop: the
+/// kernel reports the end of each part of the path by itself. While the file is missing, the loop wakes, without a
+/// call, when a name is added to or removed from the last directory that exists; and if that directory is empty, also
+/// when a name is removed from the directory above it or renamed into that. Names in control groups, in `/sys`, on NFS,
+/// and beside a directory on the way that may not be read always wake the loop: there the kernel reports the end of a
+/// part only to those who watch the directory above.
 ///
-/// If the path leads through a link to another directory, the file there is followed through replacements by a rename, and
-/// through each change of the link; that it comes again after it was removed is not seen.
+/// If the path leads through a link to another directory, the file there is followed through replacements by a rename,
+/// and through each change of the link; if it is removed and recreated, the new file is not noticed.
 ///
 /// For everything in a directory, use a ``FileWatch``.
 ///
@@ -43,18 +44,19 @@ public final class FileFollower: EventSource, @unchecked Sendable {
     /// A follower whose closure runs on the thread that makes it, and may use that thread's state.
     ///
     /// - Parameters:
-    ///   - path: The file, which need not be there, nor its directories. A relative path begins in the directory that is this
-    ///     process's own now.
+    ///   - path: The path of the file; neither the file nor its directories need exist. A relative path begins in the
+    ///     present working directory of this process.
     ///   - moment: When the contents of the file count as changed.
-    ///   - window: For how long changes are collected; zero for not at all. The first change opens the window, and its end
-    ///     reports the difference, so that the loop wakes twice, however often the file is written. The end may come a tenth
-    ///     later, to join another wake-up.
+    ///   - window: How long changes are collected; zero to report them at once. The first change opens the window, and
+    ///     its end reports the difference, so that the loop wakes twice, however often the file is written. The window
+    ///     may last a tenth longer, to join another wake-up.
     ///   - label: The name in descriptions and tools; where the follower was made, if `nil`.
     ///   - fileID: Where the follower was made.
     ///   - line: Where the follower was made.
     ///   - handler: Called with the follower and what happened since the last time.
     /// - Throws: `EMFILE` if the user or the process has too many descriptors, `ENOSPC` if the user's limit of watches
-    ///   (`max_user_watches`) is reached, `EACCES` if the file or its directory may not be read, `EINVAL` if the path has a zero in it.
+    ///   (`max_user_watches`) is reached, `EACCES` if the file or its directory may not be read, `EINVAL` if the path
+    ///   contains a zero byte.
     ///
     /// Adding the follower to the loop of another thread traps.
     /// - Complexity: O(n) in the directories of the path.
@@ -103,7 +105,7 @@ public final class FileFollower: EventSource, @unchecked Sendable {
     /// The path, as the program gave it.
     public var path: String { state.withLock { followed.path } }
 
-    /// Whether a file was there when the follower looked last: when it was made, or when it reported.
+    /// Whether the file existed when the follower last looked: when it was made, or when it last reported.
     public var isPresent: Bool { state.withLock { followed.isPresent } }
 
     // MARK: The loop's thread

@@ -9,7 +9,7 @@ extension FileWatch {
         /// The bits.
         public let rawValue: UInt8
 
-        /// A set of the given bits.
+        /// Makes a set of the given bits.
         public init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// A file or directory was made, or moved here from elsewhere.
@@ -20,7 +20,7 @@ extension FileWatch {
         public static var moved: Changes { Changes(rawValue: 4) }
         /// A file's contents were changed; one event for each write, which may wake the loop as often.
         ///
-        /// For what is growing, such as a log; with a coalescing window if the growth is fast.
+        /// For files that grow, such as logs; use a coalescing window if they grow fast.
         public static var modified: Changes { Changes(rawValue: 8) }
         /// A file that was open for writing was closed: its new contents are usually complete now.
         public static var written: Changes { Changes(rawValue: 16) }
@@ -35,10 +35,10 @@ extension FileWatch {
         public static var standard: Changes { [.created, .removed, .moved, .written] }
     }
 
-    /// A file or directory that something happened to.
+    /// A file or directory that has changed.
     ///
-    /// The names of files are bytes. Two files are equal if their bytes are: an `é` in one scalar and in two are two names, although
-    /// both are equal as `String`.
+    /// The names of files are bytes. Two files are equal if their bytes are: an `é` in one scalar and in two are two
+    /// names, although both are equal as `String`.
     public struct File: Hashable, Sendable {
         /// The path, beginning with the watched path as the program gave it.
         ///
@@ -85,10 +85,11 @@ extension FileWatch {
 
     /// One change that a ``FileWatch`` reports.
     ///
-    /// A program that keeps what a recursive watch has reported, and applies each event to it, has the names of the tree: a removal
-    /// takes all below the directory away, and a move takes all below it along and replaces what had the name before.
+    /// A program that applies each event of a recursive watch to its list of names has the names of the tree: the
+    /// removal of a directory removes all names below it, and a move takes all names below along and replaces the entry
+    /// that had the new name.
     ///
-    /// Two events are equal if the bytes of their paths are: see ``File``.
+    /// Two events are equal if they are of the same kind and the bytes of their paths are equal: see ``File``.
     public enum Event: Sendable {
         /// The file or directory was made, or moved here from elsewhere.
         ///
@@ -100,10 +101,10 @@ extension FileWatch {
         case removed(File)
         /// The file or directory was moved or renamed, from the first path to the second.
         ///
-        /// If the new path is not UTF-8, ``removed(_:)`` and ``created(_:)`` are reported in place of this event, whose text could not
-        /// name the file. If two names were exchanged (`RENAME_EXCHANGE`), the move of the first is reported, and then what has each of
-        /// the names now: the kernel's records are those of a move to another name and back. With a file, that is also what a move
-        /// back to the name of a moment before is taken for.
+        /// If the new path is not UTF-8, ``removed(_:)`` and ``created(_:)`` are reported in place of this event, whose
+        /// text could not name the file. If two names were exchanged (`RENAME_EXCHANGE`), the move of the first is
+        /// reported, and then what has each of the names now: the kernel's records are those of a move to another name
+        /// and back. A file that is moved back at once to its earlier name is reported in the same way.
         case moved(File, to: String)
         /// The file's contents were changed.
         case modified(File)
@@ -115,9 +116,9 @@ extension FileWatch {
         case opened(File)
         /// The file was read.
         case accessed(File)
-        /// A path given to the watch does not exist any more: it was removed, moved or unmounted.
+        /// A path given to the watch was removed, moved or unmounted.
         ///
-        /// The path is not watched any more. Reported whatever changes the watch asks for.
+        /// The path is no longer watched. Reported whatever changes the watch asks for.
         case vanished(String)
         /// Changes came faster than the program took them, and some are lost: look at everything again.
         ///
@@ -125,12 +126,12 @@ extension FileWatch {
         /// changes the watch asks for.
         case overflowed
         /// A directory below a watched directory cannot be watched: `ENOSPC` if the user's limit (`max_user_watches`)
-        /// is reached, `EACCES` if the directory may not be read, `ENOENT` if the watched path does not lead to the watched directory
-        /// any more, since a directory above has another name, `EEXIST` if the directory is watched at another place of the tree, `EMFILE` if
-        /// it is watched and could not be read for want of a descriptor.
+        /// is reached, `EACCES` if the directory may not be read, `ENOENT` if the watched path does not lead to the
+        /// watched directory any more, since a directory above has another name, `EEXIST` if the directory is watched
+        /// at another place of the tree, `EMFILE` if it is watched and could not be read for want of a descriptor.
         ///
-        /// Reported at once, in the next turn of the loop, whatever changes the watch asks for; also of what is refused while the watch is
-        /// made, or in ``FileWatch/insert(_:)``.
+        /// Reported at once, in the next turn of the loop, whatever changes the watch asks for; also of what is refused
+        /// while the watch is made, or in ``FileWatch/insert(_:)``.
         case unwatched(String, RunLoop.SystemCallError)
     }
 }

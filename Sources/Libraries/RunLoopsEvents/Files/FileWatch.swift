@@ -6,7 +6,7 @@ internal import LinuxLibC
 public import RunLoops
 internal import RunLoopsSystem
 
-/// Calls a closure on a loop's thread with what happens to files and directories.
+/// Calls a closure on a loop's thread with the changes to files and directories.
 ///
 /// A path that is a directory is watched with its entries. A recursive watch also watches all directories below, also
 /// directories that are made later. Entries that are in a new directory before it can be watched are reported as
@@ -18,12 +18,13 @@ internal import RunLoopsSystem
 ///
 /// Names of files are bytes, and need not be UTF-8: see ``File/pathBytes``.
 ///
-/// Where a burst of changes is one change to the program, give the watch a coalescing window, or call a `RunLoop.Debouncer` of `RunLoopsKit`
-/// from the closure. A window reports at its end, however much goes on. A debouncer acts when it has been quiet for a while, and several
-/// sources can call it.
+/// Where a burst of changes is one change to the program, give the watch a coalescing window, or call a
+/// `RunLoop.Debouncer` of `RunLoopsKit` from the closure. A window reports at its end, even if changes continue. A
+/// debouncer waits until there has been no change for a while, and several sources can call it.
 ///
-/// A file system that is mounted over a watched directory hides the directory, and the kernel does not say so. When a file system inside
-/// a watched tree is unmounted, its directory is reported as removed, and the directory that comes to light as created.
+/// A file system that is mounted over a watched directory hides the directory, and the kernel does not say so. When a
+/// file system inside a watched tree is unmounted, its directory is reported as removed, and the directory that becomes
+/// visible as created.
 ///
 /// Corresponds to `FSEvents` of Apple's platforms, file by file and without a history.
 ///
@@ -51,10 +52,10 @@ public final class FileWatch: EventSource, @unchecked Sendable {
     ///   - paths: What to watch. To follow a file that is replaced by another file, use a ``FileFollower``.
     ///   - changes: The changes to report.
     ///   - recursive: Whether directories in directories are watched.
-    ///   - window: For how long changes are collected. Zero: each turn reports what there is. Else the first change opens the
-    ///     window, and everything until its end is reported at once, in order; of equal events, such as the writes to
-    ///     one file, only the last. The loop wakes at the beginning and at the end, however much is changed in between. The
-    ///     end may come a tenth later, to join another wake-up.
+    ///   - window: How long changes are collected. With zero, each turn reports its changes. Otherwise the first change
+    ///     opens the window, and all changes until its end are reported together, in order; of equal events, such as
+    ///     the writes to one file, only the last. The loop wakes at the beginning and at the end, however much is
+    ///     changed in between. The window may last a tenth longer, to join another wake-up.
     ///   - label: The name in descriptions and tools; where the watch was made, if `nil`.
     ///   - fileID: Where the watch was made.
     ///   - line: Where the watch was made.
@@ -117,14 +118,14 @@ public final class FileWatch: EventSource, @unchecked Sendable {
 
     // MARK: Paths
 
-    /// Watches another path as well; a path that is watched already is passed over.
+    /// Watches another path as well; does nothing if the path is watched already.
     ///
-    /// A relative path begins in the directory that is this process's own now. What cannot be watched below the path is reported in the next
-    /// turn: ``Event/unwatched(_:_:)``.
+    /// A relative path begins in the present working directory of this process. Directories below the path that cannot
+    /// be watched are reported in the next turn: ``Event/unwatched(_:_:)``.
     ///
     /// - Throws: `ENOENT` if there is nothing at the path, `EACCES` if it may not be read, `EEXIST` if it is watched
-    ///   under another path, `ENOSPC` if the user's limit of watches (`max_user_watches`) is reached, `EINVAL` if the path has a zero
-    ///   in it.
+    ///   under another path, `ENOSPC` if the user's limit of watches (`max_user_watches`) is reached, `EINVAL` if the
+    ///   path contains a zero byte.
     ///
     /// Thread safety: any thread; waits while a change is being worked out.
     public func insert(_ path: String) throws(RunLoop.SystemCallError) { try insert(bytes: Array(path.utf8)) }
@@ -140,9 +141,10 @@ public final class FileWatch: EventSource, @unchecked Sendable {
         reportRefusals()
     }
 
-    /// Stops watching a path; a path that is not watched is passed over.
+    /// Stops watching a path; does nothing if the path is not watched.
     ///
-    /// Changes that have not been reported yet are not reported any more.
+    /// Changes that the watch has not read from the kernel yet are not reported; changes that a coalescing window has
+    /// collected are.
     /// Thread safety: any thread; waits while a change is being worked out.
     public func remove(_ path: String) { remove(bytes: Array(path.utf8)) }
 

@@ -4,7 +4,7 @@
 public import LinuxLibC
 public import RunLoops
 
-/// Another library's event loop as a source of the current thread's run loop.
+/// Makes another library's event loop a source of the current thread's run loop.
 ///
 /// Libraries such as libusb, ALSA, Wayland, curl, sd-bus and X11 say which descriptors they wait for and how long, and
 /// want to be called when one is ready or the time is over. A poll source asks such a library before the loop sleeps
@@ -20,18 +20,18 @@ public import RunLoops
 /// }
 /// ```
 ///
-/// The loop never polls the library on a schedule. The descriptors may be others each time.
+/// The loop never polls the library on a schedule. The descriptors may differ each time.
 ///
 /// The library leaves the loop when the source is released or made invalid.
 ///
-/// Thread safety: all of it on the loop's thread. When another thread has given the library something to wait for that
-/// shows on none of the library's descriptors, it calls ``/RunLoops/RunLoop/wakeUp()``.
+/// Thread safety: all of it on the loop's thread. When another thread gives the library work that none of the library's
+/// descriptors shows, that thread calls ``/RunLoops/RunLoop/wakeUp()``.
 public final class PollSource {
-    /// What a library waits for.
+    /// The descriptors and the time that a library waits for.
     public struct Wait {
         /// The descriptors, each with its `fd` and `events`, as for poll(2).
         ///
-        /// A preparation finds what the one before has left. A negative number is passed over.
+        /// A preparation finds the descriptors of the preparation before. A negative number is ignored.
         public var descriptors: [pollfd] = []
         /// The longest time that the library waits; `nil` to wait until a descriptor is ready, however long.
         ///
@@ -79,8 +79,9 @@ public final class PollSource {
     ///     loop: for a library whose preparation must not outlast the sleep, as `wl_display_prepare_read` of Wayland. It
     ///     gets the descriptors of the preparation, each with its `revents`.
     ///   - dispatch: Lets the library work. It gets the descriptors of the last preparation, each with its `revents`.
-    ///     None of them may be ready: then the time is over, or what was ready is no longer. It may run the loop.
-    /// - Throws: what the system refused: `EMFILE`, `ENFILE`, `ENOMEM` and `ENOSPC` when it is out of something.
+    ///     None of them may be ready: then the time is over, or a descriptor is no longer ready. It may run the loop.
+    /// - Throws: the error of the system: `EMFILE`, `ENFILE`, `ENOMEM` and `ENOSPC` when a resource of the system is
+    ///   used up.
     /// - Complexity: a turn in the mode costs one system call for each descriptor, and one more with `check`.
     public init(
         in mode: RunLoop.Mode = .default, label: String = "PollSource", prepare: @escaping (inout Wait) -> Void,
@@ -136,10 +137,10 @@ public final class PollSource {
     /// Whether the library is still in the loop.
     public var isValid: Bool { source != nil }
 
-    /// Takes the library out of the loop, for good, and releases the closures; a second call does nothing.
+    /// Removes the library from the loop permanently, and releases the closures; a second call does nothing.
     ///
-    /// If the library is prepared and not checked yet, it is checked now. Legal everywhere, also in the closures; in
-    /// the preparation it is the last call.
+    /// If the library is prepared and not checked yet, it is checked now. Allowed everywhere, also in the closures;
+    /// inside the preparation, no other closure is called afterwards.
     public func invalidate() {
         if check != nil, phase == .prepared { _ = isReady() }
         let items: [RunLoop.Item?] = observers + [descriptorSource, timer, source]

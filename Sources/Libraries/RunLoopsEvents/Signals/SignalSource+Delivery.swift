@@ -14,9 +14,10 @@ extension SignalSource {
         /// One, or more if signals came so fast that there was no room for each: then the details are those of the last
         /// signal. If a standard signal is sent again before it was delivered, the kernel itself delivers it once.
         public let count: Int
-        /// The process that sent the signal; `nil` if the kernel sent it, as it does for Ctrl-C, and beside a dispatch source.
+        /// The process that sent the signal; `nil` if the kernel sent it, as it does for Ctrl-C, or if a dispatch
+        /// source for the signal exists too.
         public let sender: Sender?
-        /// The number that `sigqueue(3)` sent along; 0 for other signals.
+        /// The value that the sender passed to `sigqueue(3)`; 0 for other signals.
         public let value: CInt
         /// The origin of the signal (`si_code`), such as `SI_USER` or `SI_KERNEL`.
         public let code: CInt

@@ -7,7 +7,7 @@ public import RunLoops
 /// Calls a closure on a loop's thread for each signal that the process receives.
 ///
 /// While there is a source for a signal, the signal does nothing else: `SIGINT` does not end the process. When the last
-/// source of a signal goes, the action that the signal had before the first source is restored. Several sources for one
+/// source of a signal ends, the action that the signal had before the first source is restored. Several sources for one
 /// signal, on one loop or on loops of several threads, are each called. The kernel may deliver a signal to any thread,
 /// whether the thread was made before or after the source; no thread has to block signals.
 ///
@@ -18,13 +18,14 @@ public import RunLoops
 /// A signal ends `poll`, `epoll_wait` and `nanosleep` of the thread that it reaches with `EINTR`, as any handler does.
 /// `read` and similar calls go on (`SA_RESTART`). The loop's own sleep goes on too.
 ///
-/// Beside a dispatch source for the same signal, such as those of a `ServiceGroup` or a `UnixSignalsSequence`, both receive each signal.
-/// libdispatch reads such a signal away from every other handler; so the source gets it from libdispatch, which knows
-/// nothing but the number: the sender is `nil`, and signals that follow each other fast may be merged. It does not matter
-/// which of the two comes first, with one exception. If libdispatch takes the signal while the source's loop sleeps, the
-/// source notices it when the loop next wakes. A signal that comes before that reaches libdispatch alone. After such a
-/// registration call ``/RunLoops/RunLoop/wakeUp()``, unless other work wakes the loop anyway, as a `RunLoopService` does. libdispatch
-/// never gives a signal back: when its last source has gone, the signal is ignored.
+/// Beside a dispatch source for the same signal, such as those of a `ServiceGroup` or a `UnixSignalsSequence`, both
+/// receive each signal. libdispatch takes such a signal from every other handler; so the source receives it from
+/// libdispatch, which passes on only the number: the sender is `nil`, and signals that follow each other fast may be
+/// merged. It does not matter which of the two comes first, with one exception. If libdispatch takes the signal while
+/// the source's loop sleeps, the source notices it when the loop next wakes. A signal that comes before that reaches
+/// libdispatch alone. After such a registration call ``/RunLoops/RunLoop/wakeUp()``, unless other work wakes the loop
+/// anyway, as a `RunLoopService` does. libdispatch never restores the action of a signal: after the end of its last
+/// source the signal is ignored.
 ///
 /// Corresponds to what a program on Apple's platforms does with a signal source of Dispatch.
 ///
@@ -54,8 +55,8 @@ public final class SignalSource: EventSource, @unchecked Sendable {
     ///   - fileID: Where the source was made.
     ///   - line: Where the source was made.
     ///   - handler: Called with the source and the signal.
-    /// - Throws: `EINVAL` for a number that is no signal or cannot be caught (`SIGKILL`, `SIGSTOP`), `EMFILE`, `ENFILE`
-    ///   and `ENOMEM` when the system is out of something.
+    /// - Throws: `EINVAL` for a number that is not a signal or cannot be caught (`SIGKILL`, `SIGSTOP`), `EMFILE`,
+    ///   `ENFILE` and `ENOMEM` when a resource of the system is used up.
     ///
     /// Adding the source to the loop of another thread traps.
     /// - Precondition: the signal is not one of the signals that a thread sends itself by a fault (`SIGSEGV`, `SIGBUS`,

@@ -5,13 +5,13 @@ internal import CLinuxKernel
 public import RunLoops
 
 extension RunLoop {
-    /// A connected stream socket that is closed when the last reference to it goes.
+    /// A connected stream socket that is closed when the last reference to it is released.
     ///
     /// The other side sees the end at once, after all that was sent: the connection is shut down before the socket is
     /// closed, because a child that another thread has just forked holds a copy until it calls `exec`. The socket is
-    /// closed and not shut down where a copy may be meant to live on: if the program has read ``descriptor`` or has
-    /// adopted the descriptor, or if a child was made by `fork()` meanwhile. To end such a connection for all who have
-    /// it, call ``SocketStream/finish()`` or `shutdown(2)`.
+    /// closed and not shut down where a copy may be meant to stay connected: if the program has read ``descriptor`` or
+    /// has adopted the descriptor, or if a child was made by `fork()` meanwhile. To end such a connection for all
+    /// processes that have it, call ``SocketStream/finish()`` or `shutdown(2)`.
     ///
     /// ``SocketListener`` and ``SocketConnector`` make sockets, and ``SocketStream`` takes a socket.
     ///
@@ -30,9 +30,9 @@ extension RunLoop {
 
         init(_ file: Descriptor) { self.file = file }
 
-        /// Two Unix sockets that are connected to each other.
+        /// Makes two Unix sockets that are connected to each other.
         ///
-        /// - Throws: `EMFILE`, `ENFILE` or `ENOMEM` when the system is out of something.
+        /// - Throws: `EMFILE`, `ENFILE` or `ENOMEM` when a resource of the system is used up.
         public static func pair() throws(RunLoop.SystemCallError) -> (RunLoop.Socket, RunLoop.Socket) {
             var ends: [CInt] = [-1, -1]
             try check("socketpair", rl_socket_pair(&ends))
@@ -46,7 +46,7 @@ extension RunLoop {
         /// connected.
         public var descriptor: CInt { file.tellNumber() }
 
-        /// The address of the other side; `nil` if the other side has gone.
+        /// The address of the other side; `nil` if the other side has disconnected.
         public var peerAddress: RunLoop.SocketAddress? { try? RunLoop.SocketAddress(of: file.number, peer: true) }
 
         /// The socket's own address.

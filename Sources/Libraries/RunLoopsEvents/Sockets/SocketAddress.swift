@@ -9,36 +9,38 @@ internal import RunLoopsSystem
 extension RunLoop {
     /// The address of a stream socket: a path of the file system, or a host and a port.
     ///
-    /// A host is a number. Host names are not looked up, because a look-up would take time and a thread.
+    /// A host is a numeric address. Host names are not looked up, because a look-up would take time and a thread.
     ///
     /// Corresponds to the address data of `CFSocket`. Thread safety: a value; any thread.
     public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
         /// The bytes that the kernel receives.
         let bytes: [UInt8]
 
-        /// The address of a Unix socket at `path`; a path that begins with a zero is a name outside the file system.
+        /// The address of a Unix socket at `path`; a path that begins with a zero byte is an abstract name, outside the
+        /// file system.
         ///
-        /// A path that begins with `@` is a path as any other.
+        /// A path that begins with `@` is an ordinary path.
         ///
-        /// - Throws: `ENAMETOOLONG` for an empty path and for one of more than 107 bytes, `EINVAL` for a path in which a zero follows.
+        /// - Throws: `ENAMETOOLONG` for an empty path and for one of more than 107 bytes, `EINVAL` for a path with a
+        ///   zero byte after its first byte.
         public static func unix(_ path: String) throws(RunLoop.SystemCallError) -> RunLoop.SocketAddress {
             try unix(bytes: Array(path.utf8))
         }
 
         /// The address of a Unix socket at a path that need not be UTF-8.
         ///
-        /// As ``unix(_:)`` otherwise.
+        /// Otherwise as ``unix(_:)``.
         public static func unix(bytes path: [UInt8]) throws(RunLoop.SystemCallError) -> RunLoop.SocketAddress {
             try RunLoop.SocketAddress("sockaddr_un") { storage in
                 path.withUnsafeBytes { rl_address_unix(storage, $0.baseAddress, $0.count) }
             }
         }
 
-        /// The address of a TCP socket: a number of Internet Protocol 4 or 6, such as `127.0.0.1` or `::1`, and a port.
+        /// The address of a TCP socket: a numeric IPv4 or IPv6 address, such as `127.0.0.1` or `::1`, and a port.
         ///
         /// Port 0 lets the kernel choose a port for a listening socket.
         ///
-        /// - Throws: `EINVAL` if `host` is not such a number.
+        /// - Throws: `EINVAL` if `host` is not such an address.
         public static func internet(_ host: String, port: UInt16) throws(RunLoop.SystemCallError)
             -> RunLoop.SocketAddress
         {
@@ -48,7 +50,7 @@ extension RunLoop {
             }
         }
 
-        /// This machine, reachable from this machine alone (`127.0.0.1`).
+        /// The loopback address (`127.0.0.1`), which only this machine can reach.
         public static func loopback(port: UInt16 = 0) -> RunLoop.SocketAddress {
             guard let address = try? internet("127.0.0.1", port: port) else { fatalError("127.0.0.1 is an address") }
             return address
@@ -68,15 +70,16 @@ extension RunLoop {
         /// The port; `nil` for a Unix socket.
         public var port: UInt16? { isInternet ? UInt16(clamping: withPadding { rl_address_port($0) }) : nil }
 
-        /// The path of a Unix socket that has one in the file system.
+        /// The path of a Unix socket in the file system; `nil` for other sockets.
         ///
         /// Bytes that are not UTF-8 are shown as U+FFFD: such a path leads to no file. Use ``pathBytes`` to open the file.
         public var path: String? { file?.decoded }
 
-        /// The path of a Unix socket that has one in the file system, as the system has it; without a zero at the end.
+        /// The bytes of the path of a Unix socket in the file system, without a zero at the end; `nil` for other
+        /// sockets.
         public var pathBytes: [UInt8]? { file?.bytes }
 
-        /// `127.0.0.1:80`, `[::1]:80`, the path, or a name outside the file system behind an `@`.
+        /// The address as text: `127.0.0.1:80`, `[::1]:80`, the path, or `@` and the abstract name.
         ///
         /// A path that begins with `@` is written with `./` before it.
         public var description: String {
@@ -90,7 +93,7 @@ extension RunLoop {
             return String(decoding: unixName.map { $0 == 0 ? UInt8(ascii: "@") : $0 }, as: UTF8.self)
         }
 
-        /// The path of a Unix socket that has one in the file system.
+        /// The path of a Unix socket in the file system; `nil` for other sockets.
         var file: SystemText? {
             guard let first = unixName.first, first != 0 else { return nil }
             return SystemText(prefixOf: unixName)

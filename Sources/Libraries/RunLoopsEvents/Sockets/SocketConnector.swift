@@ -5,8 +5,7 @@ internal import CLinuxKernel
 internal import LinuxLibC
 public import RunLoops
 
-/// Connects to an address, and calls a closure on a loop's thread with the socket or the reason why there is none,
-/// once.
+/// Connects to an address, and calls a closure on a loop's thread once, with the socket or the error.
 ///
 /// The attempt begins when the connector is made; the result waits for the loop. When a host does not answer, the
 /// kernel gives up after about two minutes: for a limit of your own, invalidate the connector from a timer. The source
@@ -23,7 +22,7 @@ public final class SocketConnector: EventSource, @unchecked Sendable {
 
     /// The address that the connector connects to.
     public let address: RunLoop.SocketAddress
-    /// What `connect(2)` refused at once.
+    /// The error with which `connect(2)` failed at once.
     private let refusal: RunLoop.SystemCallError?
     private let state = Lock()
     // Guarded by `state`.
@@ -36,10 +35,10 @@ public final class SocketConnector: EventSource, @unchecked Sendable {
     ///   - label: The name in descriptions and tools; where the connector was made, if `nil`.
     ///   - fileID: Where the connector was made.
     ///   - line: Where the connector was made.
-    ///   - handler: Called with the connector and the socket, or with what `connect(2)` refused: `ECONNREFUSED` if
-    ///     nobody listens, also where the system has connected the socket to itself; `ENOENT` if there is no such path, `ETIMEDOUT`, `EHOSTUNREACH`, `ENETUNREACH`; `EAGAIN` if
-    ///     the backlog of a Unix socket is full.
-    /// - Throws: `EMFILE`, `ENFILE` or `ENOMEM` when the system is out of something.
+    ///   - handler: Called with the connector and the socket, or with the error of `connect(2)`: `ECONNREFUSED` if no
+    ///     socket listens there, also where the system has connected the socket to itself; `ENOENT` if there is no such
+    ///     path, `ETIMEDOUT`, `EHOSTUNREACH`, `ENETUNREACH`; `EAGAIN` if the backlog of a Unix socket is full.
+    /// - Throws: `EMFILE`, `ENFILE` or `ENOMEM` when a resource of the system is used up.
     ///
     /// Adding the connector to the loop of another thread traps.
     public convenience init(

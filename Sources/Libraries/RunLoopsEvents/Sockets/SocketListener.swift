@@ -10,23 +10,25 @@ internal import RunLoopsSystem
 ///
 /// The listener accepts one connection a turn, so that many connections at once do not keep other items waiting.
 ///
-/// The file of a Unix socket outlives a process that is killed. A listener takes such a stale file over, as systemd does for its
-/// sockets, so that a service starts again after a crash; `bind(2)` alone, and with it GLib and nginx, would fail with
-/// `EADDRINUSE`. Unlike systemd, the listener looks first, so taking over needs no option:
+/// The file of a Unix socket outlives a process that is killed. A listener takes such a stale file over, as systemd
+/// does for its sockets, so that a service starts again after a crash; `bind(2)` alone, and with it GLib and nginx,
+/// would fail with `EADDRINUSE`. Unlike systemd, the listener looks first, so taking over needs no option:
 ///
-/// - Only a socket of this process's effective user is taken over, and only if a connection to it is refused: nobody listens there,
-///   neither the process that made it nor a child that has inherited it. A living listener sees one connection that ends at once.
-/// - Listeners of this library that start at the same path at once wait for each other, by a lock of the directory (`flock(2)`)
-///   that each holds while it looks, binds and begins to listen: exactly one of them listens. If the directory cannot be read or
-///   the lock cannot be had within about a second, nothing is taken over.
-/// - Programs that do not take this lock are not pushed out once they listen. Between their `bind` and `listen` their socket looks
-///   stale, and they could replace a stale file at the moment between look and removal. Let them listen at paths of their own.
+/// - Only a socket of this process's effective user is taken over, and only if a connection to it is refused: nobody
+///   listens there, neither the process that made it nor a child that has inherited it. A living listener sees one
+///   connection that ends at once.
+/// - Listeners of this library that start at the same path at once wait for each other, by a lock of the directory
+///   (`flock(2)`) that each holds while it looks, binds and begins to listen: exactly one of them listens. If the
+///   directory cannot be read or the lock cannot be had within about a second, nothing is taken over.
+/// - Programs that do not take this lock are not pushed out once they listen. Between their `bind` and `listen` their
+///   socket looks stale, and they could replace a stale file at the moment between look and removal. Let them listen at
+///   paths of their own.
 ///
 /// Corresponds to a `CFSocket` with the accept callback. A server under load belongs to SwiftNIO.
 ///
 /// Thread safety: all members may be used by any thread.
 public final class SocketListener: EventSource, @unchecked Sendable {
-    /// What a listener reports.
+    /// An event that a listener reports.
     public enum Event: Sendable {
         /// A client has connected.
         case accepted(RunLoop.Socket)
@@ -50,15 +52,16 @@ public final class SocketListener: EventSource, @unchecked Sendable {
     /// A listener whose closure runs on the thread that makes it, and may use that thread's state.
     ///
     /// - Parameters:
-    ///   - address: Where to listen. The file of a Unix socket is removed when the listener is invalidated or goes
-    ///     away; a stale file is taken over.
+    ///   - address: Where to listen. The file of a Unix socket is removed when the listener is invalidated or released;
+    ///     a stale file is taken over.
     ///   - backlog: How many connections may wait to be accepted; the kernel has a limit of its own (`somaxconn`).
     ///   - label: The name in descriptions and tools; where the listener was made, if `nil`.
     ///   - fileID: Where the listener was made.
     ///   - line: Where the listener was made.
     ///   - handler: Called with the listener and what happened.
-    /// - Throws: `EADDRINUSE` if another socket listens there, or if a Unix socket's file may not be taken over; `ENOTSOCK` if
-    ///   the file is no socket, `EPERM` if it is another user's; `EACCES`, `ENOENT`, `EADDRNOTAVAIL` and others of `bind(2)`; `EMFILE`, `ENFILE` and `ENOMEM` when the system is out of something.
+    /// - Throws: `EADDRINUSE` if another socket listens there, or if a Unix socket's file may not be taken over;
+    ///   `ENOTSOCK` if the file is not a socket, `EPERM` if it is another user's; `EACCES`, `ENOENT`, `EADDRNOTAVAIL`
+    ///   and others of `bind(2)`; `EMFILE`, `ENFILE` and `ENOMEM` when a resource of the system is used up.
     ///
     /// Adding the listener to the loop of another thread traps.
     /// Corresponds to `CFSocketCreate` with `kCFSocketAcceptCallBack`, and `CFSocketSetAddress`.
@@ -139,7 +142,7 @@ public final class SocketListener: EventSource, @unchecked Sendable {
     /// Whether the listener waits for ``resume()``.
     public var isPaused: Bool { watched.isEmpty }
 
-    /// Accepts no more connections for now; connections wait in the backlog.
+    /// Stops accepting connections until ``resume()``; new connections wait in the backlog.
     public func pause() { watched = [] }
 
     /// Accepts connections again.

@@ -4,18 +4,19 @@
 internal import LinuxLibC
 public import RunLoops
 
-/// Bytes in and out of a connected socket: calls a closure on a loop's thread with the bytes that come, and sends
+/// Reads and writes a connected socket: calls a closure on a loop's thread with the bytes that are received, and sends
 /// written bytes as fast as the other side takes them.
 ///
 /// Bytes that cannot be sent at once are kept and sent when there is room. ``write(_:)`` says when too many bytes are
-/// kept, and ``Event/drained`` when they have been sent. In the other direction ``isReadingPaused`` holds off the
-/// sender. Each side ends its own direction: ``Event/ended`` reports that the other side has ended, and ``finish()``
-/// ends this side. When both sides have ended, the stream is closed.
+/// kept, and ``Event/drained`` when they have been sent. In the other direction ``isReadingPaused`` makes the sender
+/// wait. Each side ends its own direction: ``Event/ended`` reports that the other side has ended, and ``finish()`` ends
+/// this side. When both sides have ended, the stream is closed.
 ///
 /// Corresponds to `CFSocket` and to a pair of `CFStream` with their callbacks. It serves a handful of connections well;
 /// a server under load belongs to SwiftNIO.
 ///
-/// Thread safety: all members may be used by any thread. Bytes that several threads write are sent whole, call by call.
+/// Thread safety: all members may be used by any thread. If several threads write, the bytes of each call stay
+/// together.
 public final class SocketStream: EventSource, @unchecked Sendable {
     /// Called with the stream and what happened.
     typealias Handler = (SocketStream, Event) -> Void
@@ -82,7 +83,7 @@ public final class SocketStream: EventSource, @unchecked Sendable {
     /// After ``finish()``, and on a broken or invalid stream, the call does nothing and returns `false`, and no
     /// ``SocketStream/Event/drained`` follows. The other side may still send to a stream that was finished, and a
     /// closure that answers what it receives needs no check of its own. A closure that pauses reading while the buffer
-    /// is full must not do so after ``finish()``: nothing would tell it to read on.
+    /// is full must not do so after ``finish()``: nothing would make it resume reading.
     ///
     /// - Parameter bytes: What to send.
     /// - Returns: Whether there is room for more.
@@ -99,8 +100,8 @@ public final class SocketStream: EventSource, @unchecked Sendable {
         return hasRoom ?? false
     }
 
-    /// Ends what this side sends, once all written bytes have been sent; the other side sees the end, and may go on
-    /// sending.
+    /// Ends this side's direction of the connection once all written bytes have been sent; the other side sees the end,
+    /// and may continue to send.
     ///
     /// Later calls of ``write(_:)`` send nothing. A second call of `finish()` does nothing. To end both directions at
     /// once, invalidate the stream, and keep no reference to its ``RunLoops/RunLoop/Socket``.
@@ -116,7 +117,8 @@ public final class SocketStream: EventSource, @unchecked Sendable {
 
     // MARK: Input
 
-    /// Whether received bytes are left in the kernel, which holds off the sender when the kernel's room is used up.
+    /// Whether reading is paused: received bytes then stay in the kernel, and the sender has to wait when the kernel's
+    /// buffer is full.
     ///
     /// While reading is paused, the stream does not report ``SocketStream/Event/ended``. It reports a broken connection
     /// only if bytes wait to be sent. Both are reported when reading goes on.

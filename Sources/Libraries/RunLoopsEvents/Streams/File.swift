@@ -17,7 +17,8 @@ extension RunLoop {
     public final class File: Sendable, CustomStringConvertible {
         private let kept: Guarded<Descriptor?>
 
-        /// Takes over a descriptor: it is closed when nothing uses this object any more, and no other code may close it.
+        /// Takes over a descriptor, which is closed after the last use of this object and which no other code may
+        /// close.
         ///
         /// The descriptor becomes close-on-exec. Whether it blocks does not change.
         ///
@@ -28,12 +29,12 @@ extension RunLoop {
             kept = Guarded(Descriptor(descriptor))
         }
 
-        /// Uses a descriptor that other code closes, after this object's last use.
+        /// Makes a file of a descriptor that other code closes, after this object's last use.
         ///
         /// - Parameter descriptor: The descriptor.
         public init(borrowing descriptor: CInt) { kept = Guarded(Descriptor(descriptor, isOurs: false)) }
 
-        /// Shares a connected socket.
+        /// Makes a file that shares a connected socket.
         ///
         /// - Parameter socket: The socket, which stays open as long as either object is used.
         public init(_ socket: RunLoop.Socket) { kept = Guarded(socket.file) }
@@ -50,12 +51,13 @@ extension RunLoop {
         /// The number of the descriptor; `nil` after ``close()``.
         public var descriptor: CInt? { file?.tellNumber() }
 
-        /// Lets go of the descriptor, which is closed as soon as no reader or writer uses it.
+        /// Releases the descriptor, which is closed as soon as no reader or writer uses it.
         ///
         /// A child whose standard input is closed sees its end. A second call does nothing.
         ///
-        /// A pipe cannot be ended for all who hold it: its reader sees the end when the last copy of the writing end is
-        /// closed. A child that any thread starts has copies until it calls `exec`, so the end may come that much later.
+        /// A pipe cannot be ended for all processes that hold it: its reader sees the end when the last copy of the
+        /// writing end is closed. A child that any thread starts has copies until it calls `exec`, so the end may come
+        /// that much later.
         public func close() {
             let released = kept.withLock { kept in
                 defer { kept = nil }

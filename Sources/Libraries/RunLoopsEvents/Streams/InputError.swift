@@ -4,15 +4,15 @@
 public import RunLoops
 
 extension RunLoop {
-    /// Why an ``InputReader`` reads no more.
+    /// The error with which an ``InputReader`` ends.
     public enum InputError: Error, Hashable, Sendable, CustomStringConvertible {
-        /// What the system refused, such as `EIO`, `EISDIR` or `EBADF`.
+        /// A system call failed, with an error such as `EIO`, `EISDIR` or `EBADF`.
         case system(SystemCallError)
         /// A line has more bytes than the limit.
         case lineTooLong(limit: Int)
         /// A line is not UTF-8, which the format demands.
         case invalidUTF8
-        /// The thread of the loop has ended, and nobody reads any more.
+        /// The thread of the loop has ended, so that nothing reads the input.
         case threadEnded
 
         /// The reason, in words.

@@ -3,7 +3,7 @@
 
 internal import RunLoops
 
-/// The elements that an ``InputReader`` makes of the bytes that it reads, such as lines.
+/// The format in which an ``InputReader`` delivers the bytes that it reads, such as lines.
 public struct InputFormat<Element: Sendable>: Sendable {
     /// Takes bytes, or the end of the input (`nil`), and appends what they complete.
     typealias Decoder = (UnsafeRawBufferPointer?, inout [Element]) throws(RunLoop.InputError) -> Void
@@ -13,25 +13,26 @@ public struct InputFormat<Element: Sendable>: Sendable {
 }
 
 extension InputFormat where Element == UInt8 {
-    /// Bytes, as they come.
+    /// Single bytes, in the order in which they are read.
     public static var bytes: InputFormat {
         InputFormat { { bytes, all in if let bytes { all.append(contentsOf: bytes) } } }
     }
 }
 
 extension InputFormat where Element == String {
-    /// Lines of UTF-8 of one mebibyte at most; bytes that are no UTF-8 are replaced by `U+FFFD`.
+    /// Lines of UTF-8 text, of one mebibyte at most; bytes that are not UTF-8 are replaced by `U+FFFD`.
     public static var lines: InputFormat { lines(limit: .inputLineLimit) }
 
-    /// Lines of UTF-8.
+    /// Lines of UTF-8 text.
     ///
-    /// A line ends with a line feed, or with carriage return and line feed, which are not part of the line. The last line
-    /// may end with the input. Unlike the lines of Foundation's `AsyncBytes`, a carriage return alone ends no line.
+    /// A line ends with a line feed, or with carriage return and line feed, which are not part of the line. The last
+    /// line may end with the input. Unlike the lines of Foundation's `AsyncBytes`, a carriage return alone does not end
+    /// a line.
     ///
     /// - Parameters:
     ///   - limit: How many bytes a line may have. The reader fails with ``RunLoops/RunLoop/InputError/lineTooLong(limit:)``
     ///     before it keeps more.
-    ///   - isValidated: Whether a line that is no UTF-8 is an error, ``RunLoops/RunLoop/InputError/invalidUTF8``.
+    ///   - isValidated: Whether a line that is not UTF-8 is an error, ``RunLoops/RunLoop/InputError/invalidUTF8``.
     ///     Otherwise the wrong bytes are replaced by `U+FFFD`.
     public static func lines(limit: Int, isValidated: Bool = false) -> InputFormat {
         InputFormat(limit) { (line) throws(RunLoop.InputError) in

@@ -5,7 +5,7 @@ internal import CLinuxKernel
 internal import LinuxLibC
 public import RunLoops
 
-/// Reads lines or bytes from any descriptor, and calls a closure on a loop's thread with what has come.
+/// Reads lines or bytes from any descriptor, and calls a closure on a loop's thread with what it has read.
 ///
 /// ```swift
 /// let reader = InputReader(.standardInput, as: .lines) { reader, event in … }
@@ -22,13 +22,13 @@ public import RunLoops
 ///
 /// Thread safety: all members may be used by any thread.
 public final class InputReader<Element: Sendable>: EventSource, @unchecked Sendable {
-    /// What a reader reports.
+    /// An event that a reader reports.
     public enum Event: Sendable {
-        /// What has come: at least one element, in order.
+        /// Elements were read: at least one, in order.
         case received([Element])
         /// The input has ended; the last event.
         case ended
-        /// The input cannot be read on; the last event.
+        /// Reading has failed; the last event.
         case failed(RunLoop.InputError)
     }
 
@@ -90,7 +90,8 @@ public final class InputReader<Element: Sendable>: EventSource, @unchecked Senda
         super.init(file.descriptor(for: "An input reader"), for: .readable, origin)
     }
 
-    /// Whether bytes are left in the kernel, which holds off the writer when the kernel's room is used up.
+    /// Whether reading is paused: bytes then stay in the kernel, and the writer has to wait when the kernel's buffer is
+    /// full.
     ///
     /// While reading is paused, nothing is reported, not even the end.
     public var isReadingPaused: Bool {

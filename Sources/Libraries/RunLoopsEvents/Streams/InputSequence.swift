@@ -4,16 +4,16 @@
 public import RunLoops
 
 extension RunLoop {
-    /// Lines or bytes of a file, as a sequence that a task goes through.
+    /// A sequence of the lines or bytes of a file.
     ///
-    /// The loop reads when the task asks for more than has been read, and never more than 64 KiB ahead: a task that
-    /// takes its time holds off the writer. The sequence ends at the end of the input, when the task is cancelled, and
-    /// with ``invalidate()``; it throws what an ``InputReader`` fails with.
+    /// The loop reads when the task asks for more than has been read, and never more than 64 KiB ahead: a slow task
+    /// makes the writer wait. The sequence ends at the end of the input, when the task is cancelled, and with
+    /// ``invalidate()``; it throws what an ``InputReader`` fails with.
     ///
     /// Each element is delivered once. Iterators one after the other continue where the last one stopped: a program can
-    /// read a header with one loop and the body with the next. Several tasks may go through a sequence at the same time; they
-    /// share its elements, and a task that waits is served before those that ask later. Cancelling one of them ends the
-    /// sequence for all. When the sequence and its iterators are released, nothing reads the file any more.
+    /// read a header with one loop and the body with the next. Several tasks may iterate over a sequence at the same
+    /// time; they share its elements, and a task that waits is served before those that ask later. Cancelling one of
+    /// them ends the sequence for all. When the sequence and its iterators are released, reading stops.
     ///
     /// Thread safety: may be sent to any thread.
     public struct InputSequence<Element: Sendable>: AsyncSequence, Sendable {
@@ -27,24 +27,24 @@ extension RunLoop {
         /// The elements of this sequence in arrays, one array for each read.
         public var batches: Batches { Batches(intake: intake) }
 
-        /// Ends the sequence; nothing reads from the file any more.
+        /// Ends the sequence, and stops reading the file.
         ///
         /// Thread safety: any thread. A second call does nothing.
         public func invalidate() { intake.end() }
 
-        /// An iterator, which continues where the sequence's last one has stopped.
+        /// Returns an iterator that continues where the sequence's last iterator stopped.
         public func makeAsyncIterator() -> Iterator { Iterator(intake: intake) }
 
-        /// Goes through the elements, one at a time.
+        /// The iterator of a sequence, which returns one element at a time.
         public struct Iterator: AsyncIteratorProtocol {
             fileprivate let intake: Intake<Element>
 
-            /// The next element; `nil` at the end.
+            /// Returns the next element; `nil` at the end.
             public mutating func next() async throws(Failure) -> Element? { try await next(isolation: #isolation) }
 
-            /// The next element; `nil` at the end.
+            /// Returns the next element; `nil` at the end.
             ///
-            /// - Complexity: waits once for each batch, and for the other elements not at all.
+            /// - Complexity: one wait for each batch; the other elements need no wait.
             public mutating func next(isolation actor: isolated (any Actor)?) async throws(Failure) -> Element? {
                 if let element = intake.takeOne() { return element }
                 return try await intake.next(atMost: 1, isolation: actor).first
@@ -58,19 +58,19 @@ extension RunLoop {
 
             fileprivate let intake: Intake<InputSequence.Element>
 
-            /// An iterator, which continues where the sequence's last one has stopped.
+            /// Returns an iterator that continues where the sequence's last iterator stopped.
             public func makeAsyncIterator() -> Iterator { Iterator(intake: intake) }
 
-            /// Goes through the batches.
+            /// The iterator of the batches.
             public struct Iterator: AsyncIteratorProtocol {
                 fileprivate let intake: Intake<InputSequence.Element>
 
-                /// The next batch, of at least one element; `nil` at the end.
+                /// Returns the next batch, of at least one element; `nil` at the end.
                 public mutating func next() async throws(Failure) -> [InputSequence.Element]? {
                     try await next(isolation: #isolation)
                 }
 
-                /// The next batch, of at least one element; `nil` at the end.
+                /// Returns the next batch, of at least one element; `nil` at the end.
                 public mutating func next(
                     isolation actor: isolated (any Actor)?
                 ) async throws(Failure) -> [InputSequence.Element]? {

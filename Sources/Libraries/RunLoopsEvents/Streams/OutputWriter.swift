@@ -8,26 +8,26 @@ public import RunLoops
 /// Writes bytes to a descriptor as fast as the other side takes them, and calls a closure on a loop's thread when there
 /// is room again.
 ///
-/// Bytes that cannot be written at once are kept. ``write(_:)`` says when too many bytes are kept, and ``Event/drained``
-/// when they have been written. ``finish()`` closes the file behind the last byte: a child that reads its standard input
-/// sees the end.
+/// Bytes that cannot be written at once are kept. ``write(_:)`` says when too many bytes are kept, and
+/// ``Event/drained`` when they have been written. ``finish()`` closes the file after the last byte: a child that reads
+/// its standard input sees the end.
 ///
-/// A blocking descriptor, as standard output often is, does not hold up the loop: the writer writes only as much as the system
-/// reports room for. If another process writes to the same pipe or terminal at the same moment, a write may wait for the other side.
-/// Writing to a pipe that nobody reads fails with `EPIPE`, and sends no `SIGPIPE`.
+/// A blocking descriptor, as standard output often is, does not block the loop: the writer writes only as much as the
+/// system reports room for. If another process writes to the same pipe or terminal at the same moment, a write may wait
+/// for the other side. Writing to a pipe without a reader fails with `EPIPE`, and sends no `SIGPIPE`.
 ///
-/// Thread safety: all members may be used by any thread. Bytes that several threads write are written whole, call by
-/// call.
+/// Thread safety: all members may be used by any thread. If several threads write, the bytes of each call stay
+/// together.
 public final class OutputWriter: EventSource, @unchecked Sendable {
-    /// What a writer reports.
+    /// An event that a writer reports.
     public enum Event: Hashable, Sendable {
-        /// The buffer was full and is empty now: write on.
+        /// The buffer was full and is empty now: writing can continue.
         case drained
         /// Everything is written, and the file is closed; the last event.
         case finished
         /// The bytes cannot be written, and those that were kept are lost; the last event.
         ///
-        /// `EPIPE` if the other side has gone, `ENOSPC` if a disk is full.
+        /// `EPIPE` if the other side has closed, `ENOSPC` if a disk is full.
         case failed(RunLoop.SystemCallError)
     }
 
@@ -123,9 +123,9 @@ public final class OutputWriter: EventSource, @unchecked Sendable {
         return hasRoom ?? false
     }
 
-    /// Closes the file once all written bytes are out; later calls of ``write(_:)`` do nothing.
+    /// Closes the file once all bytes are written; later calls of ``write(_:)`` do nothing.
     ///
-    /// The writer lets go of its ``RunLoops/RunLoop/File`` too, as with ``RunLoops/RunLoop/File/close()``.
+    /// The writer releases its ``RunLoops/RunLoop/File`` too, as with ``RunLoops/RunLoop/File/close()``.
     public func finish() { change { _ in state.isFinishing = true } }
 
     /// How many bytes wait to be written.

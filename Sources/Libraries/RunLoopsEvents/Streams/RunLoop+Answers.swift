@@ -6,19 +6,19 @@ public import RunLoops
 extension RunLoop {
     /// Answers each line of an input with a line of an output, in order, as fast as the other side reads.
     ///
-    /// For commands by standard input or by a socket: one call a connection. While the other side does not read its answers,
-    /// nothing is read from it, so that a client that only asks costs one buffer. At the end of the input, and after a line
-    /// that is too long, the answers to the lines before are written, and the output is finished. When nobody reads answers
-    /// any more, nothing is read either.
+    /// For commands on standard input or on a socket, with one call for each connection. While the other side does not
+    /// read its answers, nothing is read from it, so that a client that only sends costs one buffer. At the end of the
+    /// input, and after a line that is too long, the answers to the lines before are written, and the output is
+    /// finished. When the answers can no longer be written, reading stops too.
     ///
     /// - Parameters:
     ///   - input: What to read. No other code should read from it.
     ///   - output: Where to write; may be the same file.
     ///   - limit: How many bytes a line may have.
-    ///   - label: The name in descriptions and tools; where the call stands, if `nil`.
+    ///   - label: The name in descriptions and tools; the place of the call, if `nil`.
     ///   - mode: The mode in which lines are answered; `.common` for all common modes.
-    ///   - fileID: Where the call stands.
-    ///   - line: Where the call stands.
+    ///   - fileID: The place of the call.
+    ///   - line: The place of the call.
     ///   - answer: Called with a line, on the loop's thread; returns what to write, without the line feed at the end.
     /// - Returns: The writer, with which the program can write more. ``OutputWriter/finish()`` ends the dialogue in good order,
     ///   and the end of the other side ends it too.
@@ -60,20 +60,22 @@ extension RunLoop {
     /// Listens on an address, and answers the lines of each connection as
     /// ``answerLines(of:on:limit:label:in:fileID:line:_:)`` does.
     ///
-    /// For the commands of a service, by a socket of its own. When the process is out of descriptors or memory, connections wait, and the
-    /// listener tries again after a second.
+    /// For the commands of a service that has a socket of its own. When the process is out of descriptors or memory,
+    /// connections wait, and the listener tries again after a second.
     ///
     /// - Parameters:
     ///   - address: Where to listen; a stale file of a Unix socket is taken over, as ``SocketListener`` says.
     ///   - limit: How many bytes a line may have. A connection with a longer line is ended.
-    ///   - label: The name of the listener and of its connections in descriptions and tools; where the call stands, if `nil`.
+    ///   - label: The name of the listener and of its connections in descriptions and tools; the place of the call, if
+    ///     `nil`.
     ///   - mode: The mode in which connections are accepted and lines answered; `.common` for all common modes.
-    ///   - fileID: Where the call stands.
-    ///   - line: Where the call stands.
+    ///   - fileID: The place of the call.
+    ///   - line: The place of the call.
     ///   - refusal: Called with what the system refused: to accept a connection, or to serve one, which is then closed.
     ///   - answer: Called with a line, on the loop's thread; returns what to write, without the line feed at the end.
-    /// - Returns: The listener. ``EventSource/invalidate()`` closes the door and removes the file of a Unix socket; connections that
-    ///   are there go on. A program that ends without it leaves the file, and its next start takes the file over.
+    /// - Returns: The listener. ``EventSource/invalidate()`` stops accepting connections and removes the file of a Unix
+    ///   socket; existing connections continue. A program that ends without it leaves the file, and its next start
+    ///   takes the file over.
     /// - Throws: What ``SocketListener/init(on:backlog:label:fileID:line:handler:)`` throws, and what adding a source throws.
     ///
     /// - Precondition: called on the loop's own thread.
@@ -91,7 +93,8 @@ extension RunLoop {
 
     /// Answers the lines of each connection to a socket that the service manager has opened.
     ///
-    /// The parameters are those of ``answerLines(at:limit:label:in:fileID:line:onRefusal:_:)-(RunLoop.SocketAddress,_,_,_,_,_,_,_)``.
+    /// The parameters are those of
+    /// ``answerLines(at:limit:label:in:fileID:line:onRefusal:_:)-(RunLoop.SocketAddress,_,_,_,_,_,_,_)``.
     ///
     /// - Throws: What ``SocketListener/init(adopting:label:fileID:line:handler:)`` throws, and what adding a source throws.
     @discardableResult

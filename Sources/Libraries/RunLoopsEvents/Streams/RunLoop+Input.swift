@@ -6,7 +6,7 @@ internal import RunLoopsConcurrency
 
 // Input, output and the ends of children, for tasks.
 extension RunLoop {
-    /// The lines of a file, as a sequence.
+    /// Returns a sequence of the lines of a file.
     ///
     /// ```swift
     /// for try await line in try loop.lines(of: .standardInput) { … }
@@ -16,7 +16,7 @@ extension RunLoop {
     ///   - file: What to read. No other code should read from it.
     ///   - limit: How many bytes a line may have; a longer one ends the sequence with
     ///     ``RunLoops/RunLoop/InputError/lineTooLong(limit:)``.
-    ///   - isValidated: Whether a line that is no UTF-8 ends the sequence with
+    ///   - isValidated: Whether a line that is not UTF-8 ends the sequence with
     ///     ``RunLoops/RunLoop/InputError/invalidUTF8``. Otherwise the wrong bytes are replaced by `U+FFFD`.
     ///   - mode: The mode that the file is read in; `.common` for all common modes.
     /// - Throws: What adding an event source throws.
@@ -28,7 +28,7 @@ extension RunLoop {
         try input(of: file, as: .lines(limit: limit, isValidated: isValidated), in: mode)
     }
 
-    /// The bytes of a file, as a sequence; its ``RunLoops/RunLoop/InputSequence/batches`` are arrays of bytes.
+    /// Returns a sequence of the bytes of a file; its ``RunLoops/RunLoop/InputSequence/batches`` are arrays of bytes.
     ///
     /// - Parameters:
     ///   - file: What to read. No other code should read from it.
@@ -40,7 +40,7 @@ extension RunLoop {
         try input(of: file, as: .bytes, in: mode)
     }
 
-    /// What a format makes of the bytes of a file, as a sequence.
+    /// Returns a sequence of the elements that a format makes of the bytes of a file.
     ///
     /// - Parameters:
     ///   - file: What to read. No other code should read from it.
@@ -64,8 +64,9 @@ extension RunLoop {
     ///   - bytes: What to write.
     ///   - file: Where to write; may be blocking, as ``OutputWriter`` says.
     ///   - mode: The mode in which the file is waited for; `.common` for all common modes.
-    /// - Throws: A ``/RunLoops/RunLoop/SystemCallError`` with `EPIPE` if nobody reads any more; `CancellationError`, when some
-    ///   of the bytes may have been written; `ThreadEndedError` when the loop's thread has ended.
+    /// - Throws: A ``/RunLoops/RunLoop/SystemCallError`` with `EPIPE` if the other side has closed;
+    ///   `CancellationError`, when some of the bytes may have been written; `ThreadEndedError` when the loop's thread
+    ///   has ended.
     ///
     /// - Precondition: the file was not closed.
     public func write(_ bytes: some Sequence<UInt8> & Sendable, to file: File, in mode: Mode = .common) async throws {
@@ -82,8 +83,8 @@ extension RunLoop {
 
     /// Waits until a child has ended.
     ///
-    /// The child goes on if the task is cancelled; end it with ``Child/terminate()``. Any number of tasks may wait for
-    /// one child, at any time.
+    /// The child continues to run if the task is cancelled; end it with ``Child/terminate()``. Any number of tasks may
+    /// wait for one child, at any time.
     ///
     /// - Parameters:
     ///   - child: The child.
@@ -106,18 +107,19 @@ extension RunLoop {
 
     /// Waits until a child has ended and all that it has written is read.
     ///
-    /// The child goes on if the task is cancelled; end it with ``Child/terminate(killAfter:on:in:)``. One task waits, and no
-    /// other code reads the child's pipes.
+    /// The child continues to run if the task is cancelled; end it with ``Child/terminate(killAfter:on:in:)``. One task
+    /// waits, and no other code reads the child's pipes.
     ///
     /// - Parameters:
     ///   - child: The child, which may have ended.
     ///   - limit: How many bytes the child may write to each stream; with `onLine`, how many bytes a line may have.
-    ///   - outputWait: How long to wait after the exit for the ends of the pipes; for ever if `nil`.
-    ///   - timeLimit: How long the child may take; then it is ended as by a ``ChildCompletion``. For ever if `nil`.
+    ///   - outputWait: How long to wait after the exit for the ends of the pipes; without a limit if `nil`.
+    ///   - timeLimit: How long the child may take; then it is ended as by a ``ChildCompletion``. Without a limit if
+    ///     `nil`.
     ///   - mode: The mode in which the child is waited for; `.common` for all common modes.
     ///   - onLine: Called on the loop's thread with each line that the child writes; the report then has no output.
     /// - Returns: How the child ended, and what it has written.
-    /// - Throws: A ``ChildCompletion/Failure`` if the output is not all there; what adding an event source throws;
+    /// - Throws: A ``ChildCompletion/Failure`` if the output is incomplete; what adding an event source throws;
     ///   `CancellationError`; `ThreadEndedError` when the loop's thread has ended.
     public func completion(
         of child: Child, limit: Int = 1 << 20, outputWait: Duration? = .seconds(5), timeLimit: Duration? = nil,

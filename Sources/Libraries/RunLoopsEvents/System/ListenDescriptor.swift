@@ -22,13 +22,14 @@ public struct ListenDescriptor: Hashable, Sendable {
 
     /// The descriptors that the program was started with, in the unit's order; none without socket activation.
     ///
-    /// Each descriptor is made close-on-exec: the processes that the program starts do not inherit it. A process that was
-    /// not meant (`LISTEN_PID`) gets none.
+    /// Each descriptor is made close-on-exec: the processes that the program starts do not inherit it. A process with
+    /// another number than `LISTEN_PID` gets none.
     ///
-    /// - Parameter unsetting: Whether `LISTEN_FDS`, `LISTEN_PID` and `LISTEN_FDNAMES` are removed, so that a second call, and other
-    ///   libraries, get none. Call this before the program has other threads, which may be reading the environment.
-    /// - Throws: ``ServiceManagerError/environment(variable:value:)`` if a number is none, or there are more or fewer names
-    ///   than descriptors; ``ServiceManagerError/system(_:)`` with `EBADF` if one is not open.
+    /// - Parameter unsetting: Whether `LISTEN_FDS`, `LISTEN_PID` and `LISTEN_FDNAMES` are removed, so that a second
+    ///   call, and other libraries, get none. Call this before the program has other threads, which may be reading the
+    ///   environment.
+    /// - Throws: ``ServiceManagerError/environment(variable:value:)`` if a number is malformed, or there are more or
+    ///   fewer names than descriptors; ``ServiceManagerError/system(_:)`` with `EBADF` if a descriptor is not open.
     /// - Complexity: O(n) in the descriptors.
     public static func inherited(unsetting: Bool = true) throws(ServiceManagerError) -> [ListenDescriptor] {
         // SD_LISTEN_FDS_START
@@ -62,7 +63,8 @@ public struct ListenDescriptor: Hashable, Sendable {
 extension SocketListener {
     /// A listener on a socket of the service manager, whose closure runs on the thread that makes it.
     ///
-    /// The socket is closed when the listener is invalidated; a Unix socket's file stays, for it is the manager's.
+    /// The socket is closed when the listener is invalidated; a Unix socket's file is not removed, because it belongs
+    /// to the manager.
     ///
     /// - Parameters:
     ///   - socket: The socket, which no other code may close.
@@ -70,7 +72,7 @@ extension SocketListener {
     ///   - fileID: Where the listener was made.
     ///   - line: Where the listener was made.
     ///   - handler: Called with the listener and what happened.
-    /// - Throws: `ENOTSOCK` if it is no socket, `EINVAL` if it does not listen for connections: then it stays open.
+    /// - Throws: `ENOTSOCK` if it is not a socket, `EINVAL` if it does not listen for connections: then it stays open.
     public convenience init(
         adopting socket: ListenDescriptor, label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         handler: @escaping (SocketListener, Event) -> Void

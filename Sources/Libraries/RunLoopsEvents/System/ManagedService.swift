@@ -4,7 +4,8 @@
 internal import LinuxLibC
 public import RunLoops
 
-/// A program that runs as a service: it starts, reloads and ends in good order, and tells the service manager, if there is one.
+/// Runs the program as a service, which starts, reloads and ends in good order, and tells the service manager, if there
+/// is one.
 ///
 /// ```swift
 /// let service = try ManagedService { error in print("the service manager does not hear: \(error)") }
@@ -19,8 +20,8 @@ public import RunLoops
 /// | `end` calls its argument | | ``run(reload:end:)`` returns |
 /// | half of the watchdog's interval is over, if the unit has `WatchdogSec=` | `WATCHDOG=1` | |
 ///
-/// The second `SIGTERM`, or the second `SIGINT`, has its usual effect: it ends the process at once. A program that no service manager has
-/// started is called in the same way, and nothing is sent.
+/// The second `SIGTERM`, or the second `SIGINT`, has its usual effect: it ends the process at once. A program that no
+/// service manager has started is called in the same way, and nothing is sent.
 ///
 /// Corresponds to `sd_notify(3)` and the protocol `Type=notify-reload` of systemd, and needs no library of systemd's.
 ///
@@ -37,13 +38,14 @@ public final class ManagedService {
     private var ending: ((@escaping () -> Void) -> Void)?
     private var isEnding = false
 
-    /// A service of the current thread's loop.
+    /// Makes a service that runs the current thread's loop.
     ///
-    /// The variables of the service manager are read, and `NOTIFY_SOCKET` is removed, so that processes that the program starts do
-    /// not tell the service manager too. Make the service before the program has other threads, which may be reading the environment.
+    /// The variables of the service manager are read, and `NOTIFY_SOCKET` is removed, so that processes that the
+    /// program starts do not tell the service manager too. Make the service before the program has other threads, which
+    /// may be reading the environment.
     ///
-    /// - Parameter onFailure: Called on the loop's thread with what sending has thrown. The service goes on.
-    /// - Throws: ``ServiceManagerError/environment(variable:value:)`` if a variable makes no sense.
+    /// - Parameter onFailure: Called on the loop's thread with an error of sending. The service continues.
+    /// - Throws: ``ServiceManagerError/environment(variable:value:)`` if a variable has a malformed value.
     public init(onFailure: @escaping @Sendable (ServiceManagerError) -> Void = { _ in }) throws(ServiceManagerError) {
         manager = try NotifySocket.fromEnvironment(unsetting: true)
         watchdog = try manager?.watchdogTimer(onFailure: onFailure)
@@ -52,13 +54,16 @@ public final class ManagedService {
 
     /// Runs the loop until the service has ended.
     ///
-    /// What the program adds to the loop is its own: sockets, timers and files go on until the program invalidates them. If other code stops
-    /// the loop, the service manager receives `STOPPING=1`, and the call returns.
+    /// The call does not remove what the program has added to the loop: sockets, timers and files continue until the
+    /// program invalidates them. If other code stops the loop, the service manager receives `STOPPING=1`, and the call
+    /// returns.
     ///
     /// - Parameters:
-    ///   - reload: Reads the configuration again; `nil` leaves `SIGHUP` alone. When it fails, the service goes on with the old one.
+    ///   - reload: Reads the configuration again; `nil` leaves `SIGHUP` alone. If that fails, the service continues
+    ///     with the old one.
     ///   - end: Ends the work, and calls its argument when the work has ended, at once or later, on the loop's thread.
-    /// - Throws: What making and adding a ``SignalSource`` throws: `EMFILE`, `ENFILE` and `ENOMEM` when the system is out of something.
+    /// - Throws: What making and adding a ``SignalSource`` throws: `EMFILE`, `ENFILE` and `ENOMEM` when a resource of
+    ///   the system is used up.
     ///
     /// - Precondition: called on the thread that made the service, and not within itself.
     public func run(
@@ -86,12 +91,13 @@ public final class ManagedService {
         if !isEnding { send(.stopping) }
     }
 
-    /// Tells the service manager something, if there is one.
+    /// Sends states to the service manager, if there is one.
     public func send(_ states: NotifySocket.State...) {
         do throws(ServiceManagerError) { try manager?.send(states) } catch { onFailure(error) }
     }
 
-    /// Does what `SIGHUP` does, for a program that notices a new configuration itself; nothing while the service ends.
+    /// Does what `SIGHUP` does, for a program that notices a new configuration itself; does nothing while the service
+    /// ends.
     public func reload() {
         guard let reloading, !isEnding else { return }
         send(.reloading)
@@ -99,7 +105,7 @@ public final class ManagedService {
         send(.ready)
     }
 
-    /// Does what `SIGTERM` does, for a program that ends by itself; nothing while the service ends.
+    /// Does what `SIGTERM` does, for a program that ends by itself; does nothing while the service ends.
     public func end() {
         guard let ending, !isEnding else { return }
         isEnding = true

@@ -4,7 +4,7 @@
 internal import RunLoops
 
 extension NotifySocket {
-    /// One thing to say to the service manager; see `sd_notify(3)`.
+    /// A state that is reported to the service manager; see `sd_notify(3)`.
     public struct State: Hashable, Sendable {
         /// The name, such as `READY`.
         public let name: String
@@ -28,7 +28,7 @@ extension NotifySocket {
         public static func errno(_ number: CInt) -> State { State(name: "ERRNO", value: "\(number)") }
         /// The service's main process, if the service manager did not start it: `MAINPID=`.
         public static func mainPID(_ process: CInt) -> State { State(name: "MAINPID", value: "\(process)") }
-        /// The service needs longer to start, reload or stop, this long from now: `EXTEND_TIMEOUT_USEC=`.
+        /// The service needs this much time from now on to start, reload or stop: `EXTEND_TIMEOUT_USEC=`.
         public static func extendTimeout(_ time: Duration) -> State {
             State(name: "EXTEND_TIMEOUT_USEC", value: time.inMicroseconds)
         }
@@ -37,7 +37,7 @@ extension NotifySocket {
         public static var watchdog: State { State(name: "WATCHDOG", value: "1") }
         /// The service has failed, as if it had sent no ``watchdog`` for too long: `WATCHDOG=trigger`.
         public static var watchdogTrigger: State { State(name: "WATCHDOG", value: "trigger") }
-        /// Another interval of the watchdog: `WATCHDOG_USEC=`.
+        /// A new interval of the watchdog: `WATCHDOG_USEC=`.
         public static func watchdogInterval(_ interval: Duration) -> State {
             State(name: "WATCHDOG_USEC", value: interval.inMicroseconds)
         }

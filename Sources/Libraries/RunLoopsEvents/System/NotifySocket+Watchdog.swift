@@ -4,10 +4,11 @@
 public import RunLoops
 
 extension NotifySocket {
-    /// The longest time between two messages to the service manager; `nil` if the manager does not watch this process.
+    /// Returns the longest time that may pass between two keep-alives to the service manager; `nil` if the manager does
+    /// not watch this process.
     ///
     /// Corresponds to `sd_watchdog_enabled(3)`; the variables are `WATCHDOG_USEC` and `WATCHDOG_PID`.
-    /// - Throws: ``ServiceManagerError/environment(variable:value:)`` if a variable is no positive number.
+    /// - Throws: ``ServiceManagerError/environment(variable:value:)`` if a variable is not a positive number.
     public static func watchdogInterval() throws(ServiceManagerError) -> Duration? {
         guard let microseconds = try ServiceEnvironment.number("WATCHDOG_USEC", Int64(1)..<Int64.max) else {
             return nil
@@ -15,7 +16,7 @@ extension NotifySocket {
         return try ServiceEnvironment.isForThisProcess("WATCHDOG_PID", orElse: true) ? .microseconds(microseconds) : nil
     }
 
-    /// A timer that tells the service manager that the loop turns, twice in each of the watchdog's intervals.
+    /// Returns a timer that tells the service manager that the loop turns, twice in each of the watchdog's intervals.
     ///
     /// ```swift
     /// if let manager = try NotifySocket.fromEnvironment(), let timer = try manager.watchdogTimer(onFailure: { print($0) }) {
@@ -23,9 +24,9 @@ extension NotifySocket {
     /// }
     /// ```
     ///
-    /// The loop itself sends. While the loop hangs, or runs in a mode that the timer is not in, it sends nothing, and the service
-    /// manager ends the program when the interval is over. Add the timer to the loop whose hangs are to end the program, and
-    /// to no second loop: that one would go on sending for the first.
+    /// The loop itself sends. While the loop hangs, or runs in a mode that the timer is not in, it sends nothing, and
+    /// the service manager ends the program when the interval is over. Add the timer to the loop whose hangs are to end
+    /// the program, and to no second loop: that one would go on sending for the first.
     ///
     /// - Parameters:
     ///   - label: The timer's name in descriptions and tools.

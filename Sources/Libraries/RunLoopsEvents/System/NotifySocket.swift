@@ -13,8 +13,8 @@ internal import RunLoopsSystem
 /// ```
 ///
 /// Each ``send(_:descriptors:)-(NotifySocket.State...,_)`` is one datagram to the socket that the environment variable
-/// `NOTIFY_SOCKET` names. Between two of them there is no descriptor and no thread. The call never waits for the service
-/// manager.
+/// `NOTIFY_SOCKET` names. Between two datagrams no descriptor and no thread is in use. The call never waits for the
+/// service manager.
 ///
 /// Corresponds to `sd_notify(3)`, and needs no library of systemd's. Addresses of the kind `vsock:` are refused.
 ///
@@ -26,7 +26,7 @@ public struct NotifySocket: Hashable, Sendable {
     public let path: String
     private let address: RunLoop.SocketAddress
 
-    /// The socket at a path, or outside the file system with a name behind an `@`.
+    /// Names the socket at a path, or, if the text begins with `@`, the socket with an abstract name.
     ///
     /// - Throws: ``ServiceManagerError/environment(variable:value:)`` if it is neither, or has more than 107 bytes.
     public init(_ path: String) throws(ServiceManagerError) {
@@ -43,12 +43,12 @@ public struct NotifySocket: Hashable, Sendable {
         self.address = address
     }
 
-    /// The socket of the service manager that has started the program; `nil` if there is no such manager.
+    /// Returns the socket of the service manager that has started the program; `nil` if there is no such manager.
     ///
-    /// - Parameter unsetting: Whether the variable is removed, so that processes that the program starts do not tell the
-    ///   service manager too. It accepts their datagrams with `NotifyAccess=all` alone. Remove the variable before the program has
-    ///   other threads, which may be reading the environment.
-    /// - Throws: ``ServiceManagerError/environment(variable:value:)`` if the variable names no Unix socket.
+    /// - Parameter unsetting: Whether the variable is removed, so that processes that the program starts do not tell
+    ///   the service manager too. It accepts their datagrams with `NotifyAccess=all` alone. Remove the variable before
+    ///   the program has other threads, which may be reading the environment.
+    /// - Throws: ``ServiceManagerError/environment(variable:value:)`` if the variable does not name a Unix socket.
     public static func fromEnvironment(unsetting: Bool = false) throws(ServiceManagerError) -> NotifySocket? {
         guard let path = ServiceEnvironment.bytes("NOTIFY_SOCKET") else { return nil }
         if unsetting { ServiceEnvironment.unset("NOTIFY_SOCKET") }
@@ -58,10 +58,10 @@ public struct NotifySocket: Hashable, Sendable {
     /// Sends states to the service manager, all in one datagram.
     ///
     /// - Parameters:
-    ///   - states: What to say, in this order.
+    ///   - states: The states, which are sent in this order.
     ///   - descriptors: Descriptors of which the service manager gets copies; for ``State/fdStore``.
-    /// - Throws: ``ServiceManagerError/state(name:value:)`` if a state is malformed; then nothing is sent. If the socket is gone
-    ///   (`ENOENT`, `ECONNREFUSED`) or full (`EAGAIN`), or a descriptor is not open (`EBADF`),
+    /// - Throws: ``ServiceManagerError/state(name:value:)`` if a state is malformed; then nothing is sent. If the
+    ///   socket is gone (`ENOENT`, `ECONNREFUSED`) or full (`EAGAIN`), or a descriptor is not open (`EBADF`),
     ///   ``ServiceManagerError/system(_:)``. The program can go on in all cases.
     /// - Complexity: O(n) in the length of the states, and three system calls.
     public func send(_ states: State..., descriptors: [CInt] = []) throws(ServiceManagerError) {

@@ -13,7 +13,7 @@ public enum ServiceManagerError: Error, Hashable, Sendable, CustomStringConverti
     /// full, `EBADF` if a descriptor is not open.
     case system(RunLoop.SystemCallError)
 
-    /// What was wrong, in one line.
+    /// One line that says what was wrong.
     public var description: String {
         switch self {
         case .environment(let variable, let value): "\(variable) must not be \"\(value)\""

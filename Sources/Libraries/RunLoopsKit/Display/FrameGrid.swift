@@ -3,7 +3,7 @@
 
 internal import RunLoops
 
-/// The instants of frames: a grid through the beginning of the clock, exact to less than a nanosecond for ever.
+/// The instants of frames: a grid through the beginning of the clock, exact to less than a nanosecond at any distance.
 ///
 /// Values in, values out. Everybody who asks for the same rate gets the same grid. So links are in step without
 /// knowledge of each other, also with links of a multiple of the rate.

@@ -11,7 +11,7 @@ extension RunLoop.IdleQueue {
         /// The time after which no further job is begun.
         public var time: Duration
 
-        /// Limits by number and by time; the limit that is reached first ends the moment's work.
+        /// Makes limits by number and by time; the limit that is reached first ends the moment's work.
         public init(count: Int = .max, time: Duration = .milliseconds(4)) {
             self.count = count
             self.time = time

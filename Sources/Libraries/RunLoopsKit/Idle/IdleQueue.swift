@@ -4,12 +4,12 @@
 public import RunLoops
 
 extension RunLoop {
-    /// Does many small jobs when the loop has nothing else to do.
+    /// Runs many small jobs when the loop has nothing else to do.
     ///
     /// Before the thread sleeps, the queue does as many jobs as its limits allow. While there are more jobs, it makes
     /// the loop turn again, and the loop serves timers, sources and descriptors between two portions. A portion also
-    /// ends when a timer is due. In other modes than the queue's no job runs: with the default mode alone, for example,
-    /// none runs while the user drags.
+    /// ends when a timer is due. No job runs in other modes than the queue's: with the default mode alone, for example,
+    /// no job runs while the user drags.
     ///
     /// Waiting jobs keep the queue's modes from being empty. Without jobs the queue has nothing in the loop except an
     /// observer, and wakes no thread.

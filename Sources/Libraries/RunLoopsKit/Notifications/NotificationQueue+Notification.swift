@@ -8,7 +8,7 @@ extension RunLoop.NotificationQueue {
     ///
     /// A ``NotificationQueue`` delivers it.
     public struct Notification {
-        /// What kind of event it is.
+        /// The kind of the event.
         public struct Name: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral {
             /// The text.
             public let rawValue: String
@@ -18,14 +18,14 @@ extension RunLoop.NotificationQueue {
             public init(stringLiteral text: String) { rawValue = text }
         }
 
-        /// What kind of event it is.
+        /// The kind of the event.
         public let name: Name
         /// The object that the event happened to, if there is one.
         public let sender: AnyObject?
         /// Further data, if there is any.
         public let payload: Any?
 
-        /// A notification.
+        /// Makes a notification.
         public init(_ name: Name, sender: AnyObject? = nil, payload: Any? = nil) {
             self.name = name
             self.sender = sender

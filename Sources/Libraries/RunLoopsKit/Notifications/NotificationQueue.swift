@@ -27,7 +27,7 @@ extension RunLoop {
         public struct Coalescing: OptionSet, Hashable, Sendable {
             /// The bits.
             public let rawValue: Int
-            /// A set of the given bits.
+            /// Makes a set of the given bits.
             public init(rawValue: Int) { self.rawValue = rawValue }
             /// Notifications of the same name.
             public static let name = Coalescing(rawValue: 1)

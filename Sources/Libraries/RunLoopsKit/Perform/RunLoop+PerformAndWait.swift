@@ -12,12 +12,12 @@ extension RunLoop {
     ///
     /// - Parameters:
     ///   - modes: In which of the loop's modes the closure may run.
-    ///   - limit: How long to wait for the closure to begin; `nil` for ever. Once the closure has begun, the call waits
-    ///     for its end.
+    ///   - limit: How long to wait for the closure to begin; `nil` for no limit. Once the closure has begun, the call
+    ///     waits for its end.
     ///   - body: Runs once, or not at all where an error of the wait is thrown.
     /// - Returns: What the closure returned.
     /// - Throws: What the closure threw, or a ``PerformError``: at once if the loop's thread has ended, or waits on
-    ///   this thread, straight or through others; later if it ends during the wait; when the time is over if the loop
+    ///   this thread, directly or through others; later if it ends during the wait; when the time is over if the loop
     ///   has not run in one of the modes.
     ///
     /// Corresponds to `performSelector:onThread:withObject:waitUntilDone:modes:` with waiting, which hangs or crashes

@@ -7,7 +7,7 @@ internal import Synchronization
 
 /// The waits of threads on other threads, as a graph.
 ///
-/// A thread that is about to wait on a thread that waits on it, straight or through others, gets an error. A waiting
+/// A thread that is about to wait on a thread that waits on it, directly or through others, gets an error. A waiting
 /// thread lends its priority to the thread that it waits for.
 ///
 /// Only threads with a loop can be waited on, and a thread that waits does nothing else: each loop has one edge at

@@ -102,7 +102,7 @@ extension RunLoop {
         /// The most objects that the pools of the calling thread ever held at once.
         public static var highWaterMark: Int { PoolStack.current.highWaterMark }
 
-        /// Restarts the count of the high-water mark.
+        /// Sets the high-water mark to the number of objects that are held now.
         public static func resetHighWaterMark() { PoolStack.current.resetHighWaterMark() }
     }
 }

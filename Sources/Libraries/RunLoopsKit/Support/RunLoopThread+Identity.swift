@@ -12,7 +12,7 @@ extension RunLoopThread {
         /// The thread's name; `nil` for a thread that has ended and left no name.
         public let name: String?
 
-        /// An identity from its parts.
+        /// Makes an identity from its parts.
         public init(number: Int32, name: String?) {
             self.number = number
             self.name = name

@@ -24,7 +24,7 @@ extension RunLoopThread {
 
         /// The name; of its UTF-8 the kernel keeps as many whole characters as fit in 15 bytes.
         public var name: String
-        /// Bytes of stack; `nil` for the system's default.
+        /// The size of the stack in bytes; `nil` for the system's default.
         public var stackSize: Int?
         /// The nice value, from -20 (most processor time) to 19 (least).
         ///

@@ -29,7 +29,7 @@ public final class RunLoopThread: Sendable {
     public let attributes: RunLoopThread.Attributes
     /// The thread's loop.
     ///
-    /// After the thread's end the loop does nothing any more.
+    /// After the thread's end the loop does nothing.
     public let loop: RunLoop
     private let tasks: ThreadTasks
     private let end: ThreadEnd
@@ -147,8 +147,8 @@ public final class RunLoopThread: Sendable {
     ///
     /// As in `performAndWait`, the thread is scheduled at least as well as the waiting thread.
     ///
-    /// - Precondition: the caller is not the thread itself, which would wait for ever, nor a thread that it waits for
-    ///   without a limit, straight or through others. A wait on the joining thread that begins later throws
+    /// - Precondition: the caller is not the thread itself, which would wait forever, nor a thread that it waits for
+    ///   without a limit, directly or through others. A wait on the joining thread that begins later throws
     ///   ``RunLoops/RunLoop/PerformError/cycle(_:)`` to the thread that begins it.
     @available(
         *, noasync,

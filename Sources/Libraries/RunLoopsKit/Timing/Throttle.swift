@@ -4,7 +4,7 @@
 public import RunLoops
 
 extension RunLoop {
-    /// Calls a closure at once, and then not more often than once an interval.
+    /// Calls a closure at once, and then at most once an interval.
     ///
     /// Further calls during the interval are collapsed into one at its end: the last state is always seen. While no
     /// call is pending, nothing is in the loop.

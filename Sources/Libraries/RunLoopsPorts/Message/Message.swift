@@ -30,7 +30,7 @@ extension RunLoop.MessagePort {
         /// thread, and more than once.
         public var replyTo: Sender?
 
-        /// A message of the given parts.
+        /// Makes a message from its parts.
         public init(
             id: Int32 = 0, bytes: [UInt8] = [], descriptors: [Descriptor] = [], replyTo: Sender? = nil
         ) {
@@ -40,7 +40,7 @@ extension RunLoop.MessagePort {
             self.replyTo = replyTo
         }
 
-        /// A message whose bytes are `text` in UTF-8.
+        /// Makes a message whose bytes are `text` in UTF-8.
         public init(
             id: Int32 = 0, text: String, descriptors: [Descriptor] = [], replyTo: Sender? = nil
         ) {

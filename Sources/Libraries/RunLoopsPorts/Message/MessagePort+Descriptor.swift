@@ -24,7 +24,7 @@ extension RunLoop.MessagePort {
             storage = Atomic(descriptor)
         }
 
-        /// A copy of `descriptor`; the caller keeps the original.
+        /// Makes a copy of `descriptor`; the caller keeps the original.
         ///
         /// - Throws: the error of `fcntl(2)`, such as `EBADF` and `EMFILE`.
         public convenience init(duplicating descriptor: CInt) throws(RunLoop.SystemCallError) {

@@ -23,7 +23,7 @@ extension RunLoop {
         case tooManyDescriptors(Int)
         /// A descriptor of the message was closed or taken before it was sent.
         case invalidDescriptor
-        /// The text is not a name of 1 to 64 of the characters `A–Z a–z 0–9 . - _`, the first no dot.
+        /// The text is not a name of 1 to 64 of the characters `A–Z a–z 0–9 . - _`, the first of which is not a dot.
         case invalidName(String)
         /// A living port, of this process or another, has the name.
         case nameTaken(String)
@@ -33,7 +33,7 @@ extension RunLoop {
         case unsafeDirectory(String)
         /// The other side does not use the protocol of this package.
         case notUnderstood
-        /// The system refused something else.
+        /// Another system call failed.
         case system(RunLoop.SystemCallError)
     }
 }

@@ -17,7 +17,7 @@ extension RunLoop.MessagePort {
         /// The process's effective group at that time.
         public var group: UInt32
 
-        /// Credentials of the given parts.
+        /// Makes credentials from their parts.
         public init(process: Int32, user: UInt32, group: UInt32) {
             self.process = process
             self.user = user

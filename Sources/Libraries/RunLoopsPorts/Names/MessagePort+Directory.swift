@@ -24,7 +24,7 @@ extension RunLoop.MessagePort {
             let number: UInt64
         }
 
-        /// The user's own directory: `run-loop-ports` in `$XDG_RUNTIME_DIR`, else in `/run/user/UID`, else
+        /// Returns the user's own directory: `run-loop-ports` in `$XDG_RUNTIME_DIR`, else in `/run/user/UID`, else
         /// `/tmp/run-loop-ports-UID`.
         ///
         /// The call makes the directory if it does not exist. The path must lead to a directory of this user, not to a
@@ -56,12 +56,13 @@ extension RunLoop.MessagePort {
             return checked
         }
 
-        /// A directory of the caller's choice, for ports that other users may reach.
+        /// Opens a directory of the caller's choice, for ports that other users may reach.
         ///
         /// The users who may change the directory decide which ports there are. It must belong to this user or root,
         /// and no other user may write there.
         ///
-        /// - Throws: ``PortError/unsafeDirectory(_:)``, ``PortError/system(_:)``, with `EINVAL` if the path has a zero in it.
+        /// - Throws: ``PortError/unsafeDirectory(_:)``, ``PortError/system(_:)``, with `EINVAL` if the path contains a
+        ///   zero byte.
         public convenience init(shared path: String) throws(RunLoop.PortError) {
             try self.init(opening: try Self.checked(path), followsLinks: false)
             let file = try describe()
@@ -71,9 +72,10 @@ extension RunLoop.MessagePort {
             guard file.mode & 0o022 == 0 else { throw .unsafeDirectory("others may write to \(path)") }
         }
 
-        /// A directory for this user alone, made if it does not exist.
+        /// Opens a directory for this user alone, and makes it if it does not exist.
         ///
-        /// - Throws: ``PortError/unsafeDirectory(_:)``, ``PortError/system(_:)``, with `EINVAL` if the path has a zero in it.
+        /// - Throws: ``PortError/unsafeDirectory(_:)``, ``PortError/system(_:)``, with `EINVAL` if the path contains a
+        ///   zero byte.
         public convenience init(making path: String) throws(RunLoop.PortError) {
             try self.init(making: try Self.checked(path))
         }

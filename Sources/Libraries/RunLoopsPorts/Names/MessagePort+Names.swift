@@ -13,7 +13,7 @@ extension RunLoop.MessagePort {
     /// names.
     ///
     /// - Parameters:
-    ///   - name: 1 to 64 of the characters `A–Z a–z 0–9 . - _`, the first no dot.
+    ///   - name: 1 to 64 of the characters `A–Z a–z 0–9 . - _`, the first of which is not a dot.
     ///   - directory: The directory; the user's own if `nil`. Other users need a directory that they can reach:
     ///     ``MessagePort/Directory/init(shared:)``.
     ///   - access: The users who may connect; checked for every connection.
@@ -64,7 +64,7 @@ extension RunLoop.MessagePort.Directory {
 }
 
 extension RunLoop.MessagePort.Directory {
-    /// The names in the directory, in alphabetical order.
+    /// Returns the names in the directory, in alphabetical order.
     ///
     /// - Throws: ``PortError/system(_:)``.
     ///

@@ -8,7 +8,7 @@ internal import RunLoops
 enum Deadline {
     /// Do not wait at all.
     static let none = Int64.min
-    /// Wait for ever.
+    /// Wait without a limit.
     static let never = Int64.max
 
     /// Sleeps, at most until the deadline; returns false if the deadline has passed before.

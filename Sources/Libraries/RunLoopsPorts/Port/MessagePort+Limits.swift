@@ -8,7 +8,7 @@ extension RunLoop.MessagePort {
     public struct Limits: Hashable, Sendable {
         /// How many messages may wait; the sender of a further message waits.
         ///
-        /// Replies to asks are not counted: there is at most one reply for each ask.
+        /// Replies to requests are not counted: there is at most one reply for each request.
         public var queue: Int { didSet { check() } }
         /// The maximum number of bytes of one message.
         ///
@@ -18,17 +18,18 @@ extension RunLoop.MessagePort {
         public var descriptors: Int { didSet { check() } }
         /// How many messages are delivered in one turn of the loop.
         public var batch: Int { didSet { check() } }
-        /// How many connections from other processes, and from other processes' answers, the port may have at once.
+        /// How many connections from other processes the port may have at once, including the channels on which other
+        /// processes send answers.
         ///
         /// A further connection replaces another one: of the process that has most connections, the connection that has
         /// been idle longest. No message is lost by that, and the process connects again for its next message.
         public var peers: Int { didSet { check() } }
 
-        /// Limits that suit most ports.
+        /// Makes limits; the defaults suit most ports.
         ///
-        /// - Precondition: here and wherever one is set, all limits are positive except `descriptors`, which may be 0; `messageSize` is at most
-        ///   131,072, so that a message fits into one packet, and `descriptors` at most 253, which is the kernel's
-        ///   limit.
+        /// - Precondition: here and wherever one is set, all limits are positive except `descriptors`, which may be 0;
+        ///   `messageSize` is at most 131,072, so that a message fits into one packet, and `descriptors` at most 253,
+        ///   which is the kernel's limit.
         public init(
             queue: Int = 1024, messageSize: Int = 65536, descriptors: Int = 16, batch: Int = 32, peers: Int = 1024
         ) {

@@ -81,19 +81,22 @@ extension RunLoop {
 
         /// Whether the closure runs with at least the priority of the thread that has sent the message; `false` at first.
         ///
-        /// The loop's thread gets the sender's real-time class or nice value for the closure, if that is better than its own, and its own
-        /// afterwards. What the system refuses stays as it is: a better nice value needs `RLIMIT_NICE`, a real-time class
-        /// `RLIMIT_RTPRIO`, or the privilege `CAP_SYS_NICE`. Messages of other processes carry no priority.
+        /// The loop's thread gets the sender's real-time class or nice value for the closure, if that is better than
+        /// its own, and its own afterwards. What the system refuses stays as it is: a better nice value needs
+        /// `RLIMIT_NICE`, a real-time class `RLIMIT_RTPRIO`, or the privilege `CAP_SYS_NICE`. Messages of other
+        /// processes carry no priority.
         ///
-        /// Corresponds to the voucher of a Mach message. Thread safety: any thread; counts for messages that are sent afterwards.
+        /// Corresponds to the voucher of a Mach message. Thread safety: any thread; counts for messages that are sent
+        /// afterwards.
         ///
-        /// - Complexity: a system call for each message that is sent and for each callout, and two more where the priority changes.
+        /// - Complexity: a system call for each message that is sent and for each callout, and two more where the
+        ///   priority changes.
         public var carriesPriority: Bool {
             get { queue.carriesPriority.load(ordering: .relaxed) }
             set { queue.carriesPriority.store(newValue, ordering: .relaxed) }
         }
 
-        /// Whether the port can still receive; never becomes `true` again.
+        /// Whether the port can still receive; an invalid port never becomes valid again.
         ///
         /// A forked child finds its parent's ports invalid.
         public var isValid: Bool { !generation.isInherited && lock.withLock { valid } }

@@ -5,9 +5,9 @@ internal import CLinuxKernel
 internal import LinuxLibC
 package import RunLoops
 
-/// A message that was sent with a question.
+/// A request whose answer arrives on the thread of a loop.
 ///
-/// Its answer arrives on the thread of a loop: for callers that cannot wait on a thread.
+/// For callers that cannot block a thread.
 ///
 /// Thread safety: any thread.
 package final class Question: Sendable {

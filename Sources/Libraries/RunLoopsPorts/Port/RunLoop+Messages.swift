@@ -5,10 +5,10 @@ public import RunLoops
 public import RunLoopsConcurrency
 
 extension RunLoop {
-    /// A message port, and a sequence of the messages that it receives.
+    /// Makes a message port, and a sequence of the messages that it receives.
     ///
-    /// Answers go to the message's `replyTo`. No message is dropped: messages that no task waits for are kept, and do
-    /// not count in the port's own limit any more.
+    /// Answers go to the message's `replyTo`. No message is dropped: messages that no task waits for are kept, and no
+    /// longer count towards the port's own limit.
     ///
     /// - Parameters:
     ///   - limits: The limits of the port.

@@ -5,7 +5,7 @@ public import RunLoops
 internal import RunLoopsConcurrency
 
 extension RunLoop.MessagePort.Sender {
-    /// Sends a message, and waits for the reply, which it returns: the task waits, and no thread of Swift's does.
+    /// Sends a message and waits for the reply, which it returns; the task waits without blocking a thread.
     ///
     /// The loop `loop` receives the reply: a port is in the mode of the loop as long as requests wait there. A
     /// message's own `replyTo` is replaced. If the receiver's queue has no room, or a port by name is not connected

@@ -6,13 +6,13 @@ public import RunLoops
 extension RunLoop.MessagePort.Sender {
     /// Sends a message and waits for the reply, which it returns.
     ///
-    /// The thread's loop runs in `mode` meanwhile. In the mode `RunLoop.Mode.connectionReply` only what the
-    /// program has added to that mode is served, and traces and dumps name the wait. Give another mode to have its items
-    /// go on; the receiver itself can be one of them. A message's own ``MessagePort/Message/replyTo`` is replaced.
+    /// The thread's loop runs in `mode` meanwhile. In the mode `RunLoop.Mode.connectionReply` only what the program has
+    /// added to that mode is served, and traces and dumps name the wait. To serve the items of another mode, pass that
+    /// mode; the receiver itself can be one of its items. A message's own ``MessagePort/Message/replyTo`` is replaced.
     ///
     /// - Parameters:
     ///   - message: The question.
-    ///   - limit: How long to wait in all, for room and for the reply; for ever if `nil`.
+    ///   - limit: How long to wait in all, for room and for the reply; without a limit if `nil`.
     ///   - mode: The mode to run the calling thread's loop in.
     /// - Returns: What the receiver's closure returned, or the first message it sent to
     ///   ``MessagePort/Message/replyTo``.
