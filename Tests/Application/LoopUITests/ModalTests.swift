@@ -200,7 +200,7 @@ import Testing
         }
     }
 
-    @Test func `After a modal call that began in the tracking mode, the loop runs in the mode that is current then`()
+    @Test func `When a modal call begun in the tracking mode returns, the loop runs in the then current mode`()
         throws
     {
         try Fixture.with { f in

@@ -280,7 +280,7 @@ import Testing
         }
     }
 
-    @Test func `A field that grows or whose text shrinks scrolls to fill its width`() throws {
+    @Test func `A text field scrolls to fill its width after it has grown or its text has become shorter`() throws {
         let field = TextField()
         try TestApplication.with(size: Size(6, 1)) { app in
             app.show(field)

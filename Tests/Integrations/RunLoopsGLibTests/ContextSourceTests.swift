@@ -120,7 +120,7 @@ struct ContextSourceTests {
         }
     }
 
-    @Test func `A GLib callback may run the loop, which runs the context`() throws {
+    @Test func `A GLib callback may run the loop, which in turn runs the GLib context`() throws {
         try withContext { context, loop in
             let notes = Notes()
             let box = Unowned(loop)

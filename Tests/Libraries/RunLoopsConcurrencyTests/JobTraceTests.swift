@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Jobs in a recording", .timeLimit(.minutes(10)))
 struct JobTraceTests {
-    @Test func `are reported inside the executor's callout, with the time and thread that queued them`() async {
+    @Test func `jobs are reported inside the executor's callout, with the time and thread that queued them`() async {
         // A process of its own: a storm in another test's threads pushes the job out of the process's row.
         await #expect(processExitsWith: .success) {
             ManualRunLoop.with { manual in

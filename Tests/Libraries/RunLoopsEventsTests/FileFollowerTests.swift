@@ -327,7 +327,7 @@ import Testing
         end(thread)
     }
 
-    @Test func `A program that reads the file at each report has its latest contents after random changes`() throws {
+    @Test func `Reading the file at each report gives its latest contents after random changes`() throws {
         let directory = TemporaryDirectory()
         try following("a/b/file", when: .modified, in: directory) { follower in
             var random = SeededRandom(7)

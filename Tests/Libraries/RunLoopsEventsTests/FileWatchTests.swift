@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `A file can be watched by itself`() throws {
+    @Test func `A single file can be watched without its directory`() throws {
         try withWatched { loop, directory, told in
             directory.write("file")
             directory.write("neighbour")

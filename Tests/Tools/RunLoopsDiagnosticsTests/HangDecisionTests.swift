@@ -118,30 +118,30 @@ struct HangEvidenceTests {
         ).cause
     }
 
-    @Test func `is computing if one callout uses the processor`() {
+    @Test func `the cause of a hang is computing if one callout uses the processor`() {
         #expect(cause(300, processor: 290) == .computing)
         #expect(cause(300, processor: 290, longest: 200, others: true) == .computing)
     }
 
-    @Test func `is the wait that was seen most often if the thread did not run`() {
+    @Test func `the cause of a hang is the wait that was seen most often if the thread did not run`() {
         #expect(cause(300, processor: 5, waits: [.lock: 3, .sleep: 1]) == .waiting(.lock))
         #expect(cause(300, processor: 5, waits: [.lock: 1, .sleep: 1]) == .waiting(.lock), "always the same of equals")
         #expect(cause(300, processor: 5) == .waiting(.other(call: -1)))
     }
 
-    @Test func `is congestion if none of many callouts took half of the time`() {
+    @Test func `the cause of a hang is congestion if none of many callouts took half of the time`() {
         #expect(cause(300, processor: 290, longest: 20, others: true) == .congestion)
         #expect(cause(300, processor: 290, longest: 20) == .computing, "the loop's own work")
     }
 
-    @Test func `is starvation if the period would be below the limit with a free processor`() {
+    @Test func `the cause of a hang is starvation if the period would be below the limit with a free processor`() {
         #expect(cause(1000, processor: 50, delay: 900) == .starvation)
         #expect(cause(1000, processor: 50, delay: 900, longest: 10, others: true) == .starvation)
         #expect(cause(1000, processor: 400, delay: 600) == .computing, "it would have been a hang anyway")
         #expect(cause(1000, processor: 10, delay: 100, waits: [.sleep: 3]) == .waiting(.sleep))
     }
 
-    @Test func `is starvation if a ready thread does not run, even before the kernel has counted its delay`() {
+    @Test func `the cause of a hang is starvation if a ready thread does not run, even if no delay is counted yet`() {
         #expect(cause(250, processor: 0, runs: 1, isOver: false) == .starvation)
         #expect(cause(250, processor: 100, runs: 1, isOver: false) == .computing, "not clear enough")
         #expect(cause(250, processor: 0, waits: [.sleep: 1], isOver: false) == .waiting(.sleep))
@@ -239,7 +239,7 @@ struct MajorityStackTests {
         HangSamples.majority(of: stacks)
     }
 
-    @Test func `does not exist without a stack or without a common function`() {
+    @Test func `samples without a stack or without a common function have no majority`() {
         #expect(HangSamples.majority(of: []) == nil)
         #expect(HangSamples.majority(of: [[]]) == nil)
         #expect(find([1], [2]) == nil, "one in each")
@@ -253,7 +253,7 @@ struct MajorityStackTests {
         #expect(find([9, 2, 1], [8, 2, 1], [7, 6, 2, 1], [2, 1])! == (0, 2, 4))
     }
 
-    @Test func `is the deepest stack that more than half of the samples share`() {
+    @Test func `the majority of samples is the deepest stack that more than half of them share`() {
         #expect(find([5, 4, 1], [3, 1], [6, 4, 1], [6, 4, 1], [6, 4, 1])! == (2, 3, 3))
     }
 }

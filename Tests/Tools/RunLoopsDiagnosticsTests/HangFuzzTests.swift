@@ -48,7 +48,7 @@ private struct Sample {
 
 @Suite("Symbols of a damaged library", .ownThread, .timeLimit(.minutes(60)))
 struct HangFuzzTests {
-    @Test func `are read or left out without a trap`() throws {
+    @Test func `symbols of a damaged library are read or left out without a trap`() throws {
         let sample = try Sample()
         var random = SeededRandom(13)
         let file = try #require(ELFFile { offset, count in Array(sample.bytes.dropFirst(Int(offset)).prefix(count)) })

@@ -25,7 +25,7 @@ struct HangHostileProcessTests {
         ("fibre", "scene_spin"), ("edge", "spin_at_the_edge"), ("handler", "on_signal"),
         ("deep", "scene_spin_deep_down"), ("sandbox", "on_fibre"),
     ])
-    func `that computes on another stack, in deep recursion or in a sandbox is reported`(
+    func `a program that computes on another stack, in deep recursion or in a sandbox is reported`(
         _ scene: String, _ function: String
     ) throws {
         let lines = try end(scene)
@@ -33,17 +33,17 @@ struct HangHostileProcessTests {
         #expect(lines.contains(#""cause":"one callout computes""#) || lines.contains("got no processor"))
     }
 
-    @Test func `that waits in vfork for a child with the same memory is reported`() throws {
+    @Test func `a program that waits in vfork for a child with the same memory is reported`() throws {
         #expect(try end("vfork").contains(#""cause":"one callout waits for"#))
     }
 
-    @Test func `that loads and unloads a library repeatedly is not disturbed`() throws {
+    @Test func `a program that loads and unloads a library repeatedly is not disturbed`() throws {
         let folder = try Folder()
         let library = try folder.library()
         #expect(try end("unload \(library)").contains("loaded and unloaded: true"))
     }
 
-    @Test func `that hangs while a library is being loaded is reported before the loading ends`() throws {
+    @Test func `a program that hangs while a library is being loaded is reported before the loading ends`() throws {
         let folder = try Folder()
         let library = try folder.library()
         let lines = shell("LIBRARY_NAP=1 timeout 400 '\(hangPrograms ?? "")' library \(library) 2>&1")
@@ -54,14 +54,14 @@ struct HangHostileProcessTests {
 
     /// The loader does not read section headers: a library that is spoilt there still runs.
     @Test(arguments: ["shoff", "offset", "strings", "size"])
-    func `that runs in a library with damaged section headers is reported`(_ part: String) throws {
+    func `a program that runs in a library with damaged section headers is reported`(_ part: String) throws {
         let folder = try Folder()
         let library = try folder.library()
         try Folder.spoil(library, part)
         #expect(try end("library \(library)").contains("RunLoopsHangPrograms/Program.swift"))
     }
 
-    @Test func `that was stripped is reported`() throws {
+    @Test func `a program that was stripped is reported`() throws {
         let folder = try Folder()
         let program = "\(folder.path)/stripped"
         let strip = shell("(command -v strip || command -v llvm-strip) | head -1").dropLast()
@@ -70,17 +70,17 @@ struct HangHostileProcessTests {
         #expect(try end("fibre", program: program).contains(#""label":"hostile""#))
     }
 
-    @Test func `that alternates between sleep and work has no sleep that ends early`() throws {
+    @Test func `a program that alternates between sleep and work has no sleep that ends early`() throws {
         #expect(try end("naps 2000").contains("early: 0 of "))
     }
 
-    @Test func `whose threads end directly after a hang survives`() {
+    @Test func `a program whose threads end directly after a hang survives`() {
         let lines = shell("timeout 400 '\(hangPrograms ?? "")' ends 2>&1; echo survived: $?")
         #expect(lines.contains("all ended\n") && lines.hasSuffix("survived: 0\n"), "\(lines)")
     }
 
     @Test(.enabled(if: !isHeldBack, "the thread sanitizer allows no new threads after fork"))
-    func `that forks a child with its own watched loop has a report of that child`() throws {
+    func `a program that forks a child with its own watched loop has a report of that child`() throws {
         let lines = shell("timeout 400 '\(hangPrograms ?? "")' fork 2>&1; echo survived: $?")
         #expect(lines.contains("the child ended with 7\n") && lines.hasSuffix("survived: 0\n"), "\(lines)")
         let child = lines.split(separator: "\n").filter { $0.hasPrefix("child: ") }
@@ -90,7 +90,7 @@ struct HangHostileProcessTests {
         #expect(lines.split(separator: "\n").filter { $0.hasPrefix(#"{"stage":"ended""#) }.count == 2, "\(lines)")
     }
 
-    @Test func `that is busy and healthy is not reported, and none of its sleeps ends early`() throws {
+    @Test func `a program that is busy and healthy is not reported, and none of its sleeps ends early`() throws {
         let lines = shell("timeout 400 '\(hangPrograms ?? "")' busy 3 2>&1; echo survived: $?")
         #expect(lines.contains(", early: 0\n") && lines.hasSuffix("survived: 0\n"), "\(lines)")
         let wrong = lines.split(separator: "\n").filter {

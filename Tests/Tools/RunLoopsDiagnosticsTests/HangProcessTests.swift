@@ -34,7 +34,7 @@ struct HangProcessTests {
         return (began[0], ended[0])
     }
 
-    @Test func `that sleeps in a callout is reported as waiting for time`() throws {
+    @Test func `a program that sleeps in a callout is reported as waiting for time`() throws {
         let (began, ended) = try hang("sleep", "napper")
         for report in [began, ended] {
             #expect(report.contains(#""cause":"one callout waits for time to pass""#))
@@ -45,7 +45,7 @@ struct HangProcessTests {
         }
     }
 
-    @Test func `that computes in a callout is reported as computing`() throws {
+    @Test func `a program that computes in a callout is reported as computing`() throws {
         let (_, ended) = try hang("spin", "spinner")
         #expect(ended.contains(#""cause":"one callout computes""#))
         #expect(ended.contains(#""callout":{"kind":"timer","label":"spinner""#))
@@ -53,14 +53,14 @@ struct HangProcessTests {
         #expect(ended.contains("spinHard(Swift.Duration)") || dlsym(nil, "__tsan_init") != nil)
     }
 
-    @Test func `that waits for another thread's lock is reported as waiting for a lock`() throws {
+    @Test func `a program that waits for another thread's lock is reported as waiting for a lock`() throws {
         let (began, ended) = try hang("lock", "locker")
         #expect(began.contains(#""label":"locker""#))
         #expect(ended.contains(#""cause":"one callout waits for a lock, or another thread""#))
         #expect(ended.contains("waitForTheLock()"))
     }
 
-    @Test func `that has ten thousand short callouts is reported as congestion`() throws {
+    @Test func `a program that has ten thousand short callouts is reported as congestion`() throws {
         let (_, ended) = try hang("tiny", "RunLoopsHangPrograms/Program.swift")
         #expect(ended.contains(#""cause":"many callouts, none of which is responsible""#))
         #expect(ended.contains(#""callouts":1000"#))
@@ -68,24 +68,24 @@ struct HangProcessTests {
         #expect(ended.contains(#""count":9000}"#), "the commonest, counted")
     }
 
-    @Test func `that gets no processor is reported as starved`() throws {
+    @Test func `a program that gets no processor is reported as starved`() throws {
         let (began, ended) = try hang("starved", "starving")
         #expect(began.contains(#""label":"starving""#))
         #expect(ended.contains(#""cause":"the thread got no processor""#))
     }
 
-    @Test func `that is stopped for three seconds is reported as stopped and not as hanging`() {
+    @Test func `a program that is stopped for three seconds is reported as stopped and not as hanging`() {
         let lines = play("stopped")
         #expect(lines.contains("stopped for 3 s") || lines.contains("stopped for 4 s"), "\(lines)")
         #expect(Self.wrong(lines).isEmpty)
         #expect(!lines.contains("standstills: 0"))
     }
 
-    @Test func `that sleeps in a run inside a callout is not reported`() {
+    @Test func `a program that sleeps in a run inside a callout is not reported`() {
         #expect(Self.wrong(play("nested")).isEmpty)
     }
 
-    @Test func `that is healthy and busy is not reported`() {
+    @Test func `a program that is healthy and busy is not reported`() {
         // A machine with more to do than it can may starve it: that is no wrong report.
         #expect(Self.wrong(play("healthy \(isFull ? 60 : 3)")).isEmpty)
     }
@@ -96,11 +96,11 @@ struct HangProcessTests {
         }
     }
 
-    @Test func `that is idle does not wake the watcher`() {
+    @Test func `a program that is idle does not wake the watcher`() {
         #expect(play("idle \(isFull ? 5 : 2)").contains("wake-ups of the watcher: 0\n"))
     }
 
-    @Test func `that is killed while it hangs leaves its report`() {
+    @Test func `a program that is killed while it hangs leaves its report`() {
         let text = shell(
             """
             folder=$(mktemp -d /tmp/run-loops-hangs.XXXXXX)
@@ -118,7 +118,7 @@ struct HangProcessTests {
         #expect(text.contains(#"{"stage":"began","number":1"#))
     }
 
-    @Test func `that survives a hang completes its report, and prints an error if the folder cannot be written`() {
+    @Test func `a program completes its report after a hang, and prints an error if it cannot write the report`() {
         let text = shell(
             """
             folder=$(mktemp -d /tmp/run-loops-hangs.XXXXXX)

@@ -108,17 +108,19 @@ struct StackSamplerTests {
     }
 
     @Test(.enabled(if: dlsym(nil, "__tsan_init") == nil, "the thread sanitizer holds signals back"))
-    func `is found while the thread computes`() throws { #expect(try find("spinsForTheTest", .spin) == nil) }
+    func `the stack of another thread is found while the thread computes`() throws {
+        #expect(try find("spinsForTheTest", .spin) == nil)
+    }
 
-    @Test func `is found while the thread sleeps, and the sleep does not end`() throws {
+    @Test func `the stack of another thread is found while the thread sleeps, and the sleep does not end`() throws {
         #expect(try find("napsForTheTest", .nap) == .sleep)
     }
 
-    @Test func `is found while the thread waits for descriptors`() throws {
+    @Test func `the stack of another thread is found while the thread waits for descriptors`() throws {
         #expect(try find("waitsForTheTest", .wait) == .descriptors)
     }
 
-    @Test func `may be sampled any number of times without ending a sleep`() throws {
+    @Test func `a thread may be sampled any number of times without ending its sleep`() throws {
         let sampler = StackSampler(signal: try StackSampler.start(signal: nil))
         let victim = Victim(.longNap)
         // Before it sleeps it may be sent the signal.
@@ -129,7 +131,7 @@ struct StackSamplerTests {
         #expect(samples > 0 && !victim.wasInterrupted)
     }
 
-    @Test func `may be sampled while the thread ends`() throws {
+    @Test func `a thread may be sampled while it ends`() throws {
         let sampler = StackSampler(signal: try StackSampler.start(signal: nil))
         for _ in 0..<100 {
             let number = Locked<Int32>(0)
@@ -145,7 +147,7 @@ struct StackSamplerTests {
         }
     }
 
-    @Test func `is empty after the thread has ended`() throws {
+    @Test func `a sample of a thread that has ended is empty`() throws {
         let sampler = StackSampler(signal: try StackSampler.start(signal: nil))
         let victim = Victim(.spin)
         victim.finish()

@@ -110,7 +110,7 @@ private let hours: Int64 = getenv("RUNLOOPS_FULL").map { String(cString: $0) } =
 
 @Suite("A busy loop, in hours of virtual time", .ownThread, .timeLimit(.minutes(10)))
 struct HangVirtualTests {
-    @Test func `has exactly the hangs that were made, each found once`() throws {
+    @Test func `exactly the hangs of a busy loop are found, each once`() throws {
         let reports = Locked<[RunLoop.HangWatch.Report]>([])
         var options = RunLoop.HangWatch.Options()
         options.takesStacks = false

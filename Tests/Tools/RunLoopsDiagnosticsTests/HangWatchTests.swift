@@ -19,7 +19,7 @@ struct StretchTallyTests {
         tally.returns(frame, at: end)
     }
 
-    @Test func `are grouped by label and sorted by time, the longest first`() {
+    @Test func `callouts of a busy period are grouped by label and sorted by time, the longest first`() {
         let tally = StretchTally(limit: 1000)
         tally.begins(at: 0)
         for time in 0..<50 { returns(tally, line: 7, Int64(time), Int64(time) + 1) }

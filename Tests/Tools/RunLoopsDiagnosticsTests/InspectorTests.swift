@@ -30,7 +30,7 @@ struct InspectorTests {
         #expect(loop.timers.first?.interval == 100_000_000_000 && loop.timers.first?.tolerance == 1_000_000_000)
     }
 
-    @Test func `answers while a callout hangs and names it with its source location`() throws {
+    @Test func `an inspector answers while a callout hangs and names it with its source location`() throws {
         let inspector = try TestInspector()
         let thread = InspectedThread(inspector)
         let (hangs, goOn, isOver) = (Permit(), Permit(), Permit())
@@ -59,7 +59,7 @@ struct InspectorTests {
         thread.end()
     }
 
-    @Test func `answers while a thread holds a loop's lock and marks the loop as locked`() throws {
+    @Test func `an inspector answers while a thread holds a loop's lock and marks the loop as locked`() throws {
         let inspector = try TestInspector()
         let thread = InspectedThread(inspector)
         waitUntil { thread.loop.isWaiting }
@@ -72,7 +72,7 @@ struct InspectorTests {
         thread.end()
     }
 
-    @Test func `releases loops whose threads have ended`() throws {
+    @Test func `an inspector releases loops whose threads have ended`() throws {
         let inspector = try TestInspector()
         weak var loop: RunLoop?
         do {
@@ -85,7 +85,7 @@ struct InspectorTests {
         #expect(try inspector.connect().dump(within: plenty).loops.isEmpty)
     }
 
-    @Test func `releases described items on the loop's own thread`() throws {
+    @Test func `an inspector releases described items on the loop's own thread`() throws {
         /// Notes the thread on which it dies.
         final class Witness: Sendable {
             let thread: Locked<Int32>
@@ -116,7 +116,7 @@ struct InspectorTests {
         #expect(died.copy == owner)
     }
 
-    @Test func `includes every loop made while it watches`() throws {
+    @Test func `an inspector includes every loop made while it watches`() throws {
         let loops = Subscription<InspectedLoop>(keepsStamps: false) { _, _ in InspectedLoop() }
         loops.addNewLoops()
         defer { _ = loops.stop() }
@@ -129,8 +129,7 @@ struct InspectorTests {
 
     // MARK: Only while somebody looks
 
-    @Test func `starts counting at a client's first request and removes its meter when the client disconnects`() throws
-    {
+    @Test func `an inspector counts from a client's first request until the client disconnects`() throws {
         let inspector = try TestInspector()
         let thread = InspectedThread(inspector)
         var client: InspectorClient? = try inspector.connect()
@@ -158,7 +157,7 @@ struct InspectorTests {
         return try client.takeReport(until: InspectorClient.deadline(plenty))
     }
 
-    @Test func `records a whole trace between two requests`() throws {
+    @Test func `an inspector records a whole trace between two requests`() throws {
         let inspector = try TestInspector()
         let thread = InspectedThread(inspector)
         waitUntil { thread.loop.isWaiting }
@@ -226,7 +225,7 @@ struct InspectorTests {
 
     // MARK: Who may look
 
-    @Test func `refuses another user with a message`() throws {
+    @Test func `an inspector refuses another user with a message`() throws {
         let inspector = try TestInspector(user: geteuid() + 1)
         let client = try inspector.connectRaw()
         #expect(client.readToEnd().contains("only user \(geteuid() + 1) may look into this process"))
@@ -234,7 +233,7 @@ struct InspectorTests {
         #expect(try inspector.connectRaw().readToEnd().contains("only user"))
     }
 
-    @Test func `refuses a directory open to other users, a link and another user's directory`() throws {
+    @Test func `an inspector refuses a directory open to other users, a link and another user's directory`() throws {
         let folder = InspectorFolder()
         mkdir(folder.directory, 0o755)
         chmod(folder.directory, 0o755)
@@ -252,7 +251,8 @@ struct InspectorTests {
 
     // MARK: Names
 
-    @Test func `removes its socket when it stops, and the next client removes sockets of dead processes`() throws {
+    @Test func `an inspector removes its socket when it stops, and a client removes sockets of dead processes`() throws
+    {
         let folder = InspectorFolder()
         let directory = try InspectorDirectory(folder.directory, makes: true)
         let server = try InspectorServer(directory)

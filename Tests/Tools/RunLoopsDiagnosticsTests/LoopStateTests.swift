@@ -20,7 +20,7 @@ private func inspected(_ loop: RunLoop) -> LoopState? {
 struct LoopStateTests {
     private func watched(_ loop: RunLoop) throws -> LoopState { try #require(inspected(loop)) }
 
-    @Test func `has the callouts under way with label, place and start`() throws {
+    @Test func `the state of a loop has the callouts under way with label, place and start`() throws {
         try ManualRunLoop.with { manual in
             let status = try watched(manual.loop)
             #expect(status.snapshot().activity == .outside)
@@ -39,7 +39,7 @@ struct LoopStateTests {
         }
     }
 
-    @Test func `counts turns, callouts, wake-ups by cause and the time asleep`() throws {
+    @Test func `the state of a loop counts turns, callouts, wake-ups by cause and the time asleep`() throws {
         try ManualRunLoop.with { manual in
             let status = try watched(manual.loop)
             nonisolated(unsafe) var turns: UInt64 = 0
@@ -56,7 +56,7 @@ struct LoopStateTests {
         }
     }
 
-    @Test func `has callouts of nested runs`() throws {
+    @Test func `the state of a loop has callouts of nested runs`() throws {
         try ManualRunLoop.with { manual in
             let status = try watched(manual.loop)
             nonisolated(unsafe) var inner: LoopState.Snapshot?
@@ -70,7 +70,7 @@ struct LoopStateTests {
         }
     }
 
-    @Test func `can be read by another thread while the loop sleeps and while a callout hangs`() {
+    @Test func `the state of a loop can be read by another thread while the loop sleeps and while a callout hangs`() {
         let made = Locked<LoopState?>(nil)
         let gate = Locked(false)
         let loop = Locked<RunLoop?>(nil)

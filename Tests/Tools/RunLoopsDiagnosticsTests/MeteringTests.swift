@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Metering", .ownThread, .timeLimit(.minutes(10)))
 struct MeteringTests {
-    @Test func `counts the loop's work until it is read`() throws {
+    @Test func `metering counts the loop's work until it is read`() throws {
         try ManualRunLoop.with { manual in
             let metering = RunLoop.Metering()
             #expect(metering.add(manual.loop) && metering.add(manual.loop))
@@ -61,7 +61,7 @@ struct MeteringTests {
         #expect(statistics.wakings.values.reduce(0, +) <= statistics.turns)
     }
 
-    @Test func `reports before a sleep, at most once an interval, and when it is stopped`() {
+    @Test func `metering reports before a sleep, at most once an interval, and when it is stopped`() {
         ManualRunLoop.with { manual in
             let told = Locked<[RunLoop.Metering.Report]>([])
             let metering = RunLoop.Metering(every: .seconds(1)) { _ in { report in told.withLock { $0.append(report) } }
@@ -83,7 +83,7 @@ struct MeteringTests {
         }
     }
 
-    @Test func `reports only on request if it has no interval`() {
+    @Test func `metering reports only on request if it has no interval`() {
         ManualRunLoop.with { manual in
             let told = Locked<[UInt64]>([])
             let metering = RunLoop.Metering(every: nil) { loop in
@@ -102,7 +102,7 @@ struct MeteringTests {
         }
     }
 
-    @Test func `includes the present sleep, the present callout and the pending work`() {
+    @Test func `metering includes the present sleep, the present callout and the pending work`() {
         let metering = RunLoop.Metering()
         let shared = Locked<RunLoop?>(nil)
         let gate = Locked(false)
@@ -150,7 +150,7 @@ struct MeteringTests {
 
 @Suite("A watch on callouts and runs", .ownThread, .timeLimit(.minutes(10)))
 struct LoopWatchTests {
-    @Test func `reports slow callouts with label, place and duration, and no kind without a limit`() throws {
+    @Test func `a watch reports slow callouts with label, place and duration, and no kind without a limit`() throws {
         let told = Locked<[RunLoop.Watch.SlowCallout]>([])
         let watch = RunLoop.Watch(limits: [.timer: .milliseconds(2)], watchesRuns: false) { event in
             if case .slowCallout(let callout) = event { told.withLock { $0.append(callout) } }
@@ -184,7 +184,7 @@ struct LoopWatchTests {
         #expect(!told.copy.contains { $0.callee == .block })
     }
 
-    @Test func `reports slow callouts of one kind and label at most once per pause and counts the others`() {
+    @Test func `a watch reports slow callouts of one kind and label at most once per pause and counts the others`() {
         let told = Locked<[RunLoop.Watch.SlowCallout]>([])
         ManualRunLoop.with { manual in
             let limits: [RunLoop.Trace.Event.Callee: Duration] = [.timer: .milliseconds(10)]
@@ -225,7 +225,7 @@ struct LoopWatchTests {
         #expect(told.copy.isEmpty)
     }
 
-    @Test func `reports each run that ends, nested runs first`() {
+    @Test func `a watch reports each run that ends, nested runs first`() {
         let told = Locked<[RunLoop.Watch.EndedRun]>([])
         ManualRunLoop.with { manual in
             let watch = RunLoop.Watch(limits: [:]) { event in

@@ -21,7 +21,7 @@ extension RunLoop.Trace {
 
 @Suite("A recording", .ownThread, .timeLimit(.minutes(10)))
 struct RecordingTests {
-    @Test func `has every phase and callout of a run, with its depth`() {
+    @Test func `a recording has every phase and callout of a run, with its depth`() {
         ManualRunLoop.with { manual in
             let recording = RunLoop.Recording()
             recording.add(manual.loop)
@@ -38,7 +38,7 @@ struct RecordingTests {
         }
     }
 
-    @Test func `has the lateness of a timer and the wake-up it caused`() {
+    @Test func `a recording has the lateness of a timer and the wake-up it caused`() {
         ManualRunLoop.with { manual in
             let recording = RunLoop.Recording()
             recording.add(manual.loop)
@@ -56,7 +56,7 @@ struct RecordingTests {
         }
     }
 
-    @Test func `has the time and thread of a source's signal`() async {
+    @Test func `a recording has the time and thread of a source's signal`() async {
         // A process of its own: a storm in another test's threads pushes the signal out of the process's row.
         await #expect(processExitsWith: .success) {
             ManualRunLoop.with { manual in
@@ -76,7 +76,7 @@ struct RecordingTests {
         }
     }
 
-    @Test func `has the time and thread that posted a block`() {
+    @Test func `a recording has the time and thread that posted a block`() {
         ManualRunLoop.with { manual in
             let recording = RunLoop.Recording()
             recording.add(manual.loop)
@@ -92,7 +92,7 @@ struct RecordingTests {
         }
     }
 
-    @Test func `has the time at which a descriptor was found ready`() {
+    @Test func `a recording has the time at which a descriptor was found ready`() {
         ManualRunLoop.with { manual in
             let recording = RunLoop.Recording()
             recording.add(manual.loop)
@@ -105,7 +105,7 @@ struct RecordingTests {
         }
     }
 
-    @Test func `has the thread that woke the loop`() async {
+    @Test func `a recording has the thread that woke the loop`() async {
         // A process of its own: a storm in another test's threads pushes the wake-up out of the process's row.
         await #expect(processExitsWith: .success) {
             let (waker, wakings, threads) = TestThread.run { () -> (Int32, [RunLoop.Trace.Event.Waking], [Int32]) in
@@ -136,7 +136,7 @@ struct RecordingTests {
         }
     }
 
-    @Test func `has a greater depth for nested runs`() {
+    @Test func `a recording has a greater depth for nested runs`() {
         ManualRunLoop.with { manual in
             let recording = RunLoop.Recording()
             recording.add(manual.loop)
@@ -149,7 +149,7 @@ struct RecordingTests {
         }
     }
 
-    @Test func `keeps the last events and counts the lost ones`() {
+    @Test func `a recording keeps the last events and counts the lost ones`() {
         ManualRunLoop.with { manual in
             let recording = RunLoop.Recording(capacity: 60)
             #expect(recording.capacity == 64)
@@ -162,7 +162,7 @@ struct RecordingTests {
         }
     }
 
-    @Test func `keeps the labels of released items`() {
+    @Test func `a recording keeps the labels of released items`() {
         ManualRunLoop.with { manual in
             let recording = RunLoop.Recording()
             recording.add(manual.loop)
@@ -177,7 +177,7 @@ struct RecordingTests {
         }
     }
 
-    @Test func `keeps the labels of its events even beyond the limit of unused labels`() {
+    @Test func `a recording keeps the labels of its events even beyond the limit of unused labels`() {
         ManualRunLoop.with { manual in
             let recording = RunLoop.Recording()
             recording.add(manual.loop)
@@ -193,7 +193,7 @@ struct RecordingTests {
         }
     }
 
-    @Test func `records nothing after stop and is removed from the loop`() {
+    @Test func `a recording records nothing after stop and is removed from the loop`() {
         ManualRunLoop.with { manual in
             let recording = RunLoop.Recording()
             recording.add(manual.loop)
@@ -219,7 +219,7 @@ struct RecordingTests {
         }
     }
 
-    @Test func `can be read by another thread while the loop runs`() {
+    @Test func `a recording can be read by another thread while the loop runs`() {
         let recording = RunLoop.Recording(capacity: 256)
         let isDone = Locked(false)
         let thread = TestThread {

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("A histogram of durations")
 struct DurationHistogramTests {
-    @Test func `has steps in ascending order, and each duration is at most the end of its step`() {
+    @Test func `a histogram has steps in ascending order, and each duration is at most the end of its step`() {
         var last = -1
         for power in 0..<44 {
             for offset in [0, 1, 3] {
@@ -29,7 +29,7 @@ struct DurationHistogramTests {
         #expect(RunLoop.DurationHistogram.step(.max) == RunLoop.DurationHistogram.stepCount - 1)
     }
 
-    @Test func `gives percentiles within an eighth and the exact longest duration`() {
+    @Test func `a histogram gives percentiles within an eighth and the exact longest duration`() {
         var histogram = RunLoop.DurationHistogram()
         for value in 1...1000 { histogram.add(nanoseconds: Int64(value) * 1000) }
         #expect(histogram.count == 1000 && histogram.mean == 500_500 && histogram.longest == 1_000_000)
@@ -52,7 +52,7 @@ struct DurationHistogramTests {
         #expect(difference.longest == 100)
     }
 
-    @Test func `a difference has its own longest duration`() {
+    @Test func `the difference of two histograms has its own longest duration`() {
         var histogram = RunLoop.DurationHistogram()
         histogram.add(nanoseconds: 3_000_000_000)
         let earlier = histogram
@@ -107,7 +107,7 @@ struct LoopStatisticsTests {
         }
     }
 
-    @Test func `have the time that a signal and a block waited`() async {
+    @Test func `statistics have the time that a signal and a block waited`() async {
         // A process of its own: a storm of signals in another test's threads pushes this one out of the process's row.
         await #expect(processExitsWith: .success) {
             try ManualRunLoop.with { manual in
@@ -127,7 +127,7 @@ struct LoopStatisticsTests {
         }
     }
 
-    @Test func `of items with one label are summed, and a difference leaves out earlier callouts`() throws {
+    @Test func `statistics of items with one label are summed, and a difference leaves out earlier callouts`() throws {
         try ManualRunLoop.with { manual in
             let meter = try Self.metered(manual.loop)
             let sources = (0..<3).map { _ in RunLoop.Source(label: "same") { _ in } }
@@ -183,7 +183,7 @@ struct LoopStatisticsTests {
         return statistics
     }
 
-    @Test func `have the longest callout of all time and since the last report`() {
+    @Test func `statistics have the longest callout of all time and since the last report`() {
         let table = CalloutTable()
         table.add(.block, (0, 1), 500)
         #expect(Self.read(table, endsRound: true).dearest.map(\.longestLately) == [500])

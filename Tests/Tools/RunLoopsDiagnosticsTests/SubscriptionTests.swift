@@ -27,7 +27,7 @@ struct SubscriptionTests {
         Subscription(most: most, whenOver: { _ in over.withLock { $0 += 1 } }, make: { _, _ in Listener() })
     }
 
-    @Test func `has one subscriber for a loop however often the loop is added`() {
+    @Test func `a subscription has one subscriber for a loop however often the loop is added`() {
         ManualRunLoop.with { manual in
             let subscription = subscription()
             #expect(subscription.add(manual.loop) && subscription.add(manual.loop))
@@ -37,7 +37,7 @@ struct SubscriptionTests {
         }
     }
 
-    @Test func `that was stopped adds no loop and leaves no tracer`() {
+    @Test func `a subscription that was stopped adds no loop and leaves no tracer`() {
         ManualRunLoop.with { manual in
             let subscription = subscription()
             #expect(subscription.add(manual.loop))
@@ -49,7 +49,7 @@ struct SubscriptionTests {
         }
     }
 
-    @Test func `does not add loops above its limit`() {
+    @Test func `a subscription does not add loops above its limit`() {
         let subscription = subscription(most: 1)
         ManualRunLoop.with { first in
             #expect(subscription.add(first.loop))
@@ -59,14 +59,14 @@ struct SubscriptionTests {
         }
     }
 
-    @Test func `reports the subscriber of a loop whose thread has ended`() {
+    @Test func `a subscription reports the subscriber of a loop whose thread has ended`() {
         let over = Locked(0)
         let subscription = subscription(over: over)
         TestThread.run { _ = subscription.add(.current) }
         #expect(subscription.present.isEmpty && over.copy == 1)
     }
 
-    @Test func `that follows another has the other's loops, also those added later, until it is stopped`() {
+    @Test func `a subscription that follows another has its loops, also those added later, until it is stopped`() {
         ManualRunLoop.with { first in
             let (leader, follower) = (subscription(), subscription())
             #expect(leader.add(first.loop))

@@ -47,7 +47,7 @@ struct TraceFormatTests {
         }
     }
 
-    @Test func `has nested slices for nested runs`() throws {
+    @Test func `the JSON of a trace has nested slices for nested runs`() throws {
         let report = try RunLoop.Trace.Report(json: recordedTrace().chromeJSON())
         let runs = report.slices.filter { $0.kind == "run" }
         #expect(runs.map { $0.detail("depth") }.contains(2))
@@ -60,7 +60,7 @@ struct TraceFormatTests {
         }
     }
 
-    @Test func `has a flow from the waking thread to the sleep that it ended`() async {
+    @Test func `the JSON of a trace has a flow from the waking thread to the sleep that it ended`() async {
         // A process of its own: a storm of signals in another test's threads pushes this one out of the process's row.
         await #expect(processExitsWith: .success) {
             let trace = recordedTrace()
@@ -75,7 +75,7 @@ struct TraceFormatTests {
         }
     }
 
-    @Test func `is valid if the beginning of the recording was overwritten`() throws {
+    @Test func `the JSON of a trace is valid if the beginning of the recording was overwritten`() throws {
         for capacity in [16, 32, 64] {
             let trace = ManualRunLoop.with { manual in
                 let recording = RunLoop.Recording(capacity: capacity)
@@ -105,7 +105,7 @@ struct TraceFormatTests {
         return try RunLoop.Trace.Report(json: trace.chromeJSON())
     }
 
-    @Test func `has a hanging callout from its beginning to the end of the trace`() throws {
+    @Test func `the JSON of a trace has a hanging callout from its beginning to the end of the trace`() throws {
         // Recorded from 90 ms on: the run is made up, the callout says since when it has hung.
         let report = try report([(90, .runBegan(.default)), (10, .calloutBegan(.timer, "hangs"))])
         let callout = try #require(report.slices.last)
@@ -114,7 +114,7 @@ struct TraceFormatTests {
         #expect(report.findings().map(\.kind) == [.takesFrame])
     }
 
-    @Test func `shows a loop that still sleeps with a sleep to the end of the trace and no wake-up`() throws {
+    @Test func `the JSON of a trace extends an unfinished sleep to the end of the trace, without a wake-up`() throws {
         let report = try report(
             [(0, .runBegan(.default)), (1, .passed(.beforeTimers)), (2, .passed(.beforeWaiting))], asleepSince: 2)
         let sleep = try #require(report.slices.last)
@@ -123,7 +123,9 @@ struct TraceFormatTests {
         #expect(report.awake == [1000])
     }
 
-    @Test func `shows a sleep that is older than the recording from the beginning of the trace`() throws {
+    @Test func `the JSON of a trace shows a sleep that is older than the recording from the beginning of the trace`()
+        throws
+    {
         let waking = RunLoop.Trace.Event.Waking(cause: .timer, asleepSince: 1_000_000, calledAt: 0, thread: 0)
         let report = try report([(50, .runBegan(.default)), (60, .woke(waking))])
         #expect(report.slices.map(\.kind) == ["run", "sleep"])
@@ -132,7 +134,7 @@ struct TraceFormatTests {
 
     // MARK: What is no trace
 
-    @Test func `of an empty recording has no slices`() throws {
+    @Test func `the JSON of an empty recording has no slices`() throws {
         let report = try RunLoop.Trace.Report(json: RunLoop.Recording().trace().chromeJSON())
         #expect(report.slices.isEmpty)
         #expect(report.summary().count == 2)
@@ -149,11 +151,11 @@ struct TraceFormatTests {
         (#"{"traceEvents":[{"ph":"B","ts":1,"pid":1,"tid":1e300,"name":"a"}]}"#, "event 0 has no thread or no process"),
         (#"[]"#, "it has no traceEvents"),
     ])
-    func `that breaks a rule is refused with the reason`(_ text: String, _ complaint: String) {
+    func `JSON that breaks a rule of traces is refused with the reason`(_ text: String, _ complaint: String) {
         #expect(throws: RunLoop.Trace.Report.ReadingError.notTrace(complaint)) { try RunLoop.Trace.Report(json: text) }
     }
 
-    @Test func `has a summary that names the waking threads and the slow callouts`() throws {
+    @Test func `the summary of a trace names the waking threads and the slow callouts`() throws {
         let text = try RunLoop.Trace.Report(json: recordedTrace().chromeJSON()).summary().joined(separator: "\n")
         #expect(text.contains("Who woke the loop"))
         #expect(text.contains("wake-up by thread"))

@@ -95,7 +95,7 @@ struct TraceFuzzTests {
         return trace
     }
 
-    @Test func `are read or refused without a trap`() {
+    @Test func `damaged traces are read or refused without a trap`() {
         let text = smallTrace().chromeJSON()
         // RUNLOOPS_FUZZ=1000000 takes an hour in a debug build.
         let count = fuzzedInputs(orElse: isFull ? 100_000 : Sanitizer.isAny || !isThorough ? 500 : 5000)

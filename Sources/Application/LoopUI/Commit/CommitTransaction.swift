@@ -18,7 +18,7 @@ internal import RunLoopsKit
     public struct Counts: Hashable, Sendable {
         /// The number of times that a view updated its constraints.
         public var constraintUpdates = 0
-        /// The number of times that a view laid out its subviews.
+        /// The number of times that views laid out their subviews.
         public var layouts = 0
         /// The number of times that a view drew.
         public var displays = 0

@@ -43,7 +43,7 @@ extension RunLoop {
         /// The closure; ``CallWord`` describes which thread releases it.
         @exclusivity(unchecked) private var handler: Handler?
 
-        /// A closure that is not copied, so that a call counts no reference to it.
+        /// A closure in a structure that cannot be copied, so that a call does no reference counting.
         private struct Handler: ~Copyable {
             let call: (DescriptorSource, Events) -> Void
         }
@@ -248,7 +248,7 @@ extension RunLoop {
 
         /// Records a loop that the source is added to; returns false if the source has become invalid.
         ///
-        /// Called before the source is in a mode: a change of ``events`` meanwhile then reaches that loop.
+        /// Called before the source is added to a mode, so that a change of ``events`` in between reaches that loop, too.
         func enter(_ state: RunLoop.State) -> Bool {
             lock.lock()
             defer { lock.unlock() }

@@ -54,8 +54,9 @@ final class EpollWaker: @unchecked Sendable {
         return wakeDescriptor
     }
 
-    /// Sets the thread's timer slack to its minimum before the first timed wait: with the default slack, a wait ends up
-    /// to 50 µs late, and timers have a tolerance of their own.
+    /// Sets the thread's timer slack to its minimum before the first timed wait.
+    ///
+    /// With the default slack, a wait ends up to 50 µs late. The loop's timers have a tolerance, and need no slack.
     func prepareTimedWait() {
         guard !hasFineSlack else { return }
         hasFineSlack = true

@@ -112,7 +112,7 @@ struct TimerHeap: ~Copyable {
         if index < count { siftDown(entries[count], from: index) }
     }
 
-    /// Removes the first entry, and notes the place it is moved to.
+    /// Removes the first entry, and records `place` as its new place, outside of the heap.
     ///
     /// - Precondition: the heap is not empty.
     @inline(__always)

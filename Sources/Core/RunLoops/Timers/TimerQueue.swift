@@ -295,8 +295,10 @@ struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
         exact.isRoomy || tolerant.isRoomy || latest.isRoomy || slots.isRoomy || delayed.isRoomy
     }
 
-    /// Releases unused memory after a burst: not while timers are served, because the next burst would allocate pages
-    /// again.
+    /// Releases unused memory after a burst.
+    ///
+    /// The caller calls this before a long sleep and not while it serves timers,
+    /// because the next burst would allocate the pages again.
     mutating func trim() {
         exact.trim()
         tolerant.trim()

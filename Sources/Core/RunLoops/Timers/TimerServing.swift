@@ -237,7 +237,7 @@ extension RunLoop.State {
     /// The number of entries that are listed, or put back, before other threads may take the lock.
     private static var batchSize: Int { 256 }
 
-    /// Lists one batch of the due entries; returns whether there may be more.
+    /// Moves one batch of due entries to the list of due timers; returns whether more entries may be due.
     @inline(__always)
     func listSome(_ mode: ModeState, _ limit: WaitLimit) -> Bool {
         if mode.timerBuckets.count != 1 { return listSomeOfSeveral(mode, limit) }

@@ -127,7 +127,9 @@ struct DelayedTable: ~Copyable {
 
     deinit { cells.base.deinitialize(count: used) }
 
-    /// Keeps a closure, whose slot the caller must set with ``setSlot(_:of:)``; returns the index of its cell.
+    /// Stores a closure in a free cell, and returns the index of the cell.
+    ///
+    /// The caller must then set the closure's slot with ``setSlot(_:of:)``.
     @inline(__always)
     mutating func add(_ body: consuming DelayedBody, number: UInt32) -> UInt32 {
         count += 1

@@ -13,7 +13,7 @@ extension ChildCompletion {
         /// The bytes that the child has written to standard error; empty unless the child was spawned with a pipe.
         public let error: [UInt8]
 
-        /// Makes a report, for tests of a closure.
+        /// Makes a report, so that a test can call a program's closure without a child.
         public init(exit: ChildSource.Exit, output: [UInt8] = [], error: [UInt8] = []) {
             self.exit = exit
             self.output = output

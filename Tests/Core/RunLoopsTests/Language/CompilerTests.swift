@@ -247,7 +247,7 @@ struct CompilerTests {
         ("RunLoop.main.add(RunLoop.Timer(.after(.zero)) { _ in }, in: .common)", false),
         ("RunLoop.main.run(mode: .default, until: nil)", false),
     ])
-    func `Beside Foundation the compiler refuses only ambiguous uses of RunLoop`(line: String, isRefused: Bool)
+    func `If Foundation is imported too, only ambiguous uses of RunLoop do not compile`(line: String, isRefused: Bool)
         throws
     {
         let compiler = try #require(Compiler())

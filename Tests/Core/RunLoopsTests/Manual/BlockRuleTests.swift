@@ -243,7 +243,7 @@ import Testing
         }
     }
 
-    @Test func `A run that loses its last item sleeps even if each block posts another block without a wake-up`() {
+    @Test func `A run without items sleeps even if each block posts another block without a wake-up`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let source = loop.addSource()

@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func `run repeats runs in the default mode until one is stopped or finished`() {
+    @Test func `run begins one run of the default mode after another until one ends as stopped or finished`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let fires = Box(0)
@@ -187,7 +187,7 @@ import Testing
         }
     }
 
-    @Test func `A run that is stopped before a nested run ends at the end of its turn`() {
+    @Test func `If a callout stops the run and then runs the loop, the stopped run ends at the end of its turn`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let start = manual.now

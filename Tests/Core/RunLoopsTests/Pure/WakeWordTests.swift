@@ -400,7 +400,7 @@ import Testing
         #expect(word.wakeUp == 6)
     }
 
-    @Test func `A thread woken by lookAgain looks once and then sleeps`() {
+    @Test func `A thread woken by lookAgain checks for work once and then sleeps`() {
         let word = Word()
         _ = word.beginRun()
         word.enter(.asleepOnWord)
