@@ -70,7 +70,7 @@ let package = Package(
             name: "peer-ours",
             dependencies: ["Workloads", "BenchKit", .product(name: "RunLoops", package: "swift-run-loops")],
             swiftSettings: strict),
-        // What starting is compared with.
+        // Programs with which the start of a loop is compared.
         .executableTarget(name: "start-empty", swiftSettings: strict),
         .executableTarget(name: "start-foundation", swiftSettings: strict),
         // Starts programs from a small process, for W10.
@@ -105,7 +105,7 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: strict),
-        // What event sources cost while nothing happens.
+        // The cost of event sources while nothing happens.
         .executableTarget(
             name: "rest",
             dependencies: [

@@ -16,7 +16,7 @@ let strict: [SwiftSetting] = [
 func library(_ name: String) -> Target.Dependency { .product(name: name, package: "swift-run-loops") }
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
-// What takes too long for each change: Scripts/nightly runs it.
+// The programs of Scripts/nightly, which take too long for each change.
 let package = Package(
     name: "nightly",
     dependencies: [

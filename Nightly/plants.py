@@ -214,7 +214,7 @@ plant("reply lost", {STRESS: ["requests were answered", "a port does not answer"
        "if let reply, let replyTo = delivery.message.replyTo {",
        "if let reply, let replyTo = delivery.message.replyTo, !PLANT(50) {"))
 
-# What is used.
+# Memory, descriptors, threads and time.
 plant("descriptor left open",
       {STRESS: ["descriptors are left"],
        "extremes loops": ["descriptors are left"],

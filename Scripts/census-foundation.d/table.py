@@ -31,7 +31,7 @@ DIFFERENCES = {
     "SocketPort": "The messages of Foundation on Linux, not those of Apple's systems.",
     "NotificationQueue": "Traps on a thread other than its own.",
 }
-# What comes with a protocol, such as `Equatable` and `OptionSet`, is no name of its own.
+# Members that come with a protocol, such as `Equatable` and `OptionSet`, are not names of their own.
 DERIVED = re.compile(
     r"\.(!=\(|hash|isEqual|NotificationCoalescing\.(?!none|onName|onSender|init\(rawValue|rawValue)|PostingStyle\.init)")
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the code in documentation comments takes for granted. Compiled with it by Scripts/documents.
+// Declarations that the code in documentation comments uses without making them. Compiled with it by Scripts/documents.
 
 import LoopUI
 import RunLoops

@@ -24,7 +24,7 @@ bool allocations_are_counted(void) { return false; }
 
 bool allocations_are_counted(void) { return true; }
 
-// What the C library's own names lead to.
+// The functions behind the C library's public names.
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t number, size_t size);
 extern void *__libc_realloc(void *old, size_t size);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a Swift peer brings, so that each workload is written once.
+// The operations that a Swift peer implements, so that each workload is written once.
 //
 // The workloads are generic and inlinable: each peer's executable compiles them for its own type, so that no peer pays
 // for being measured.

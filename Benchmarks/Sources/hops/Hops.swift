@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What it costs to go from one executor to another and back: 1,000,000 hops between two loops, within one, and between
+// Measures the cost of going from one executor to another and back: 1,000,000 hops between two loops, within one, and between
 // one and Swift's pool of threads; beside serial queues of libdispatch, SwiftNIO's loops and the main actor. That one
 // is measured as Swift has it, kept on the main thread by the main loop, and on the main loop's own executor: a process
 // has one main actor, so the latter two are measured in processes of their own, which this one starts in each pass and
@@ -99,7 +99,7 @@ struct Pair {
         case MainActorKind.adopted.rawValue: RunLoop.runMain { await measureMainAlone(hops) }
         case MainActorKind.onLoop.rawValue: RunLoop.runMain(mainExecutor: .runLoop) { await measureMainAlone(hops) }
         default:
-            // What an async main would do.
+            // As an async main does.
             Task { @MainActor in
                 await compare(hops)
                 exit(0)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What Core Foundation's names cost over the loop's own: the same operation by both, on the same loop, in turn, and the best
+// Measures the additional cost of Core Foundation's names over the loop's own: the same operation by both, on the same loop, in turn, and the best
 // of many passes, since a name can only add to what the loop does.
 //
 //   swift run -c release --package-path Benchmarks names

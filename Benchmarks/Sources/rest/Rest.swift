@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What event sources cost while nothing happens: memory of the process for each, and wake-ups of the loop in two seconds.
+// Measures the cost of event sources while nothing happens: memory of the process for each, and wake-ups of the loop in two seconds.
 //
 //   swift run -c release --package-path Benchmarks rest
 //
@@ -57,7 +57,7 @@ enum Kind: String, CaseIterable {
     func measure() throws {
         var kept: [Any?] = []
         kept.reserveCapacity(count + 100)
-        // What the first ones need once: the loop, tables, the runtime's knowledge of types.
+        // The first sources also allocate what is needed once: the loop, tables, the runtime's metadata.
         for _ in 0..<(self == .files ? 10 : 100) { kept.append(try add()) }
         let before = bk_resident()
         for _ in 0..<count { kept.append(try add()) }

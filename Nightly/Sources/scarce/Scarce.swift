@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the library does when the system has no more memory or no more threads. Each operation is played in a process of its
-// own, with nothing left, a little more, and so on. It works, throws a typed error or traps with a message. It does not hang,
-// spin, end without a word, or lose what it has taken; and when there is enough again, it works.
+// Checks the library when the system has no more memory or no more threads. Each operation runs in a process of its own,
+// with nothing left, then with a little more, and so on. It must work, throw a typed error or trap with a message. It must
+// not hang, spin, end silently or lose accepted work, and it must work again once there is enough.
 
 import ArgumentParser
 import Glibc

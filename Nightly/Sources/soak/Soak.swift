@@ -59,8 +59,8 @@ import RunLoopsDiagnostics
             print("\(what): median \(before) in the first third, \(after) in the last")
             check(after <= limit(before), "\(what) has grown", line: line)
         }
-        // What is kept up to a limit may come late, such as the functions of a library in which a hang is first seen. A leak of
-        // one byte in ten callouts would be more.
+        // Caches with a limit may fill late, such as the functions of a library in which a hang is first seen. A leak of
+        // one byte in ten callouts would exceed this allowance.
         show("resident memory, KiB", \.usage.memory, atMost: { $0 + max(4096, $0 / 20) })
         show("descriptors", \.usage.descriptors, atMost: { $0 + 2 })
         show("threads", \.usage.threads, atMost: { $0 + 2 })

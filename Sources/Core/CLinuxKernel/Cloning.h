@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the sources that start a child with this process's memory have in common.
+// Declarations shared by the sources that start a child with this process's memory.
 
 #ifndef CLONING_H
 #define CLONING_H

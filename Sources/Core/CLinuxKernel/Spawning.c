@@ -297,7 +297,7 @@ int rl_write_ready(int descriptor, const void *bytes, size_t count) {
         close(terminal);
         return written;
     }
-    // What is sure to have room after poll(2).
+    // The number of bytes for which there is certainly room after poll(2).
     size_t portion = S_ISFIFO(status.st_mode) ? PIPE_BUF : 1;
     size_t done = 0;
     while (done < count) {

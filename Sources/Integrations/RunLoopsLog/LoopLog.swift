@@ -176,7 +176,7 @@ public import RunLoopsDiagnostics
 
 // With the members of the real one: without them type checking would fail first, with an error that does not name the
 // trait. What only the missing package could name is generic.
-/// What loops do, in swift-log; with the trait `Log` alone.
+/// Writes the activity of loops to swift-log; with the trait `Log` alone.
 @available(
     *, unavailable,
     message: "Enable the trait Log of swift-run-loops: .package(url: …, traits: [\"Log\"])"

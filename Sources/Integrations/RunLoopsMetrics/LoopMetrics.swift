@@ -111,7 +111,7 @@ public import RunLoopsDiagnostics
 
 // With the members of the real one: without them type checking would fail first, with an error that does not name the
 // trait. What only the missing package could name is generic.
-/// What loops do, in swift-metrics; with the trait `Metrics` alone.
+/// Reports the activity of loops to swift-metrics; with the trait `Metrics` alone.
 @available(
     *, unavailable,
     message: "Enable the trait Metrics of swift-run-loops: .package(url: …, traits: [\"Metrics\"])"

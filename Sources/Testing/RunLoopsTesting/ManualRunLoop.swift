@@ -76,7 +76,7 @@ public final class ManualRunLoop {
     @discardableResult
     public func advance(by duration: Duration, in mode: RunLoop.Mode = .default) -> RunLoop.RunResult {
         let end = now.advanced(by: duration)
-        // What is due now already goes first, also when no time passes.
+        // First serves the items that are due now, also if no time passes.
         var result = loop.poll(mode: mode)
         while result != .stopped, now < end {
             result = loop.run(mode: mode, until: end)

@@ -104,7 +104,7 @@ extension RunLoop {
         }
 
         private func end<Success>(after result: Result<Success, any Error>) throws(Timeout) {
-            // What was not begun in time belongs to a test that has failed.
+            // Work that has not begun in time belongs to a test that has failed.
             thread.stop(.dropping)
             guard hasEnded.wait(until: SystemCalls.deadline(limit)) else {
                 var failure: (any Error)?

@@ -54,8 +54,8 @@ static void take_registers(const ucontext_t *context, rl_stack_sample *sample) {
 #endif
 }
 
-// What is there from the pointer on, up to the end of the thread's own stack. On a fibre's stack, or on a handler's,
-// the end is not known: the copy goes up to the next page that cannot be read, and unwinding as far as it makes sense.
+// Copies the stack from the pointer on, up to the end of the thread's own stack. The end of a fibre's or a handler's
+// stack is not known: the copy ends before the first page that cannot be read, and unwinding checks each frame.
 static void copy_stack(rl_stack_sample *sample, uint64_t from, uint64_t end) {
     sample->size = 0;
     if (from % 8 != 0) return;

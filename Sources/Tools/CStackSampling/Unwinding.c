@@ -63,7 +63,7 @@ typedef struct {
     const uint8_t *end;
 } reader;
 
-// What entries have in common. Unsigned, as all arithmetic here: what overflows is wrong, and may be.
+// The values that several entries share. All arithmetic here is unsigned: an overflow gives a wrong result, and no trap.
 typedef struct {
     uint64_t code_factor;
     uint64_t data_factor;
@@ -351,7 +351,7 @@ static bool leave_frame(cursor *cursor, bool is_innermost) {
     row row;
     uint64_t return_register = RETURN_ADDRESS;
     uint64_t before = cursor->registers[STACK_POINTER];
-    // What follows a call may be another function's first instruction: the call itself is looked up.
+    // The address after a call may be the beginning of another function: the address of the call itself is looked up.
     bool has_left = find_row(cursor, cursor->counter - (is_innermost ? 0 : 1), &row, &return_register)
                         ? leave_by_row(cursor, &row, return_register)
                         : leave_by_frame_pointer(cursor);

@@ -29,9 +29,9 @@ static _Atomic int64_t give_up = INT64_MAX;
 
 static int64_t now(void) { return rl_clock_now(rl_clock_monotonic()); }
 
-// What ends a program from outside: the interrupted thread goes on while the trace is written, because it may hold a lock
-// that the writer needs. After the other signals, which say that something is wrong with the program, the thread stays
-// where it is.
+// Whether a signal is a request to end the program. Then the interrupted thread continues while the trace is written,
+// because it may hold a lock that the writer needs. After the other signals, which report a fault of the program, the
+// thread does not continue.
 static bool is_request(int signal) {
     return signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGPIPE;
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What every peer measures with: one clock, one random sequence, one way to count CPU time and to name a result.
+// The tools with which every peer measures: one clock, one random sequence, one way to count CPU time and to name a result.
 //
 // Usable from C and from Swift. Where a call lies on a measured path it is an inline function, so that no language pays
 // for reaching it.
@@ -88,7 +88,7 @@ bool bk_again(int64_t done);
 void bk_report_late(bk_samples *late);
 // A timer started at `start` to repeat every millisecond: `fires`, the last at `last`, for `cpu` nanoseconds.
 void bk_report_repeat(bk_samples *errors, int64_t start, int64_t last, int64_t fires, int64_t cpu);
-// What all threads but the calling one do in the time given by the argument ms.
+// Reports the activity of all threads but the calling one, during the time given by the argument ms.
 void bk_report_idle(void);
 
 // CPU time of the process, user and system, in nanoseconds.
@@ -105,7 +105,7 @@ void bk_start_spinners(void);
 // Counted exactly (smaps_rollup; statm lags behind by pages a CPU).
 int64_t bk_resident(void);
 
-// What all threads but the calling one have done: times they went to sleep, and nanoseconds of CPU.
+// The activity of all threads but the calling one: the number of sleeps, and nanoseconds of CPU time.
 typedef struct bk_others {
     int64_t switches;
     int64_t cpu;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What Swift's Glibc module cannot name: system calls by number, variadic calls, structures with anonymous unions,
+// The calls that Swift's Glibc module cannot name: system calls by number, variadic calls, structures with anonymous unions,
 // and the two functions with which libdispatch lends its main queue to a foreign run loop.
 //
 // Every function that can fail returns a negative errno and never leaves the error in `errno`: `errno` is a macro that
@@ -73,7 +73,7 @@ int32_t rl_process_id(void);
 // Asks the C library to say when the calling thread begins to end, where it can: before the destructors of the
 // thread's keys.
 void rl_thread_follow_end(void);
-// What is known of that.
+// The states of the calling thread in this respect.
 enum { RL_THREAD_UNKNOWN = 0, RL_THREAD_FOLLOWED = 1, RL_THREAD_ENDS = 2 };
 int rl_thread_end(void);
 // The timer slack of the calling thread, in nanoseconds (1 is the least; 0 restores the default).
@@ -126,7 +126,7 @@ int rl_epoll_wait_milliseconds(int epoll, struct epoll_event *events, int capaci
 // Which file a descriptor is open on; `device` and `number` stay as they are on failure.
 int rl_file_identity(int descriptor, uint64_t *device, uint64_t *number);
 
-// What one descriptor is ready for now, of `events` (the bits of poll(2)); 0 for nothing, POLLNVAL counts as nothing.
+// The bits of `events`, as in poll(2), for which one descriptor is ready now; 0 if there are none, and for POLLNVAL.
 int rl_poll(int descriptor, short events);
 
 // Futex: sleeps while `*word == expected`, until `deadline` of CLOCK_MONOTONIC.

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// What the kernel reports about one signal. `sender` is 0 where no process sent it. `missed` counts the signals
+// The kernel's report of one signal. `sender` is 0 where no process sent it. `missed` counts the signals
 // beside this one that found the ring full.
 typedef struct {
     int32_t code;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What Swift's concurrency runtime exports for programs that bring their own main loop or executor, and Swift cannot
+// The exports of Swift's concurrency runtime for programs with a main loop or executor of their own that Swift cannot
 // name: a variable with a function in it, and the head of a job.
 
 #ifndef CLINUXKERNEL_SWIFTRUNTIME_H

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What RunLoopsFoundation needs of C: a constructor, a jump, and a thread that asks. Core Foundation's objects are plain pointers
+// The parts of RunLoopsFoundation that are written in C: a constructor, a jump, and a thread that asks. Core Foundation's objects are plain pointers
 // here: only the importer of Swift finds the headers of Core Foundation by itself.
 
 #ifndef CFOUNDATIONGUEST_H

@@ -15,7 +15,7 @@ final class Descriptor: Sendable {
     private let isOurs: Bool
     /// A forked child closes its copy of the descriptor, and does nothing else: its parent goes on with the file.
     let generation = ForkGeneration()
-    /// What has to be done before the descriptor is closed.
+    /// Called before the descriptor is closed.
     private let beforeClosing: (@Sendable () -> Void)?
     /// Whether the end of this object ends a connection.
     ///

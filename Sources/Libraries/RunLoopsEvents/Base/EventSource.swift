@@ -38,9 +38,9 @@ public class EventSource: @unchecked Sendable, CustomStringConvertible {
         self.origin = origin
     }
 
-    /// What the source works with; `nil` once the source is invalidated, and in a forked child.
+    /// The descriptor that the source works with; `nil` once the source is invalidated, and in a forked child.
     ///
-    /// What a child takes from a queue or a file that it shares is lost for its parent. With the lock held.
+    /// A forked child shares queues and files with its parent, and must not read from them. With the lock held.
     private var file: Descriptor? { generation.isInherited ? nil : kept }
 
     // MARK: What the subclasses do

@@ -160,7 +160,7 @@ public final class PollSource {
         self.hasJustAsked = activity == .beforeWaiting
         if activity == .beforeSources, hasJustAsked, phase != .dispatched { return }
         var isDue = ask()
-        // What a preparation holds until the check must not be held while callouts follow.
+        // A lock or similar that a preparation takes until the check must not be held during callouts.
         if activity == .beforeSources, check != nil { isDue = isReady() }
         guard isDue else { return }
         source?.signal()

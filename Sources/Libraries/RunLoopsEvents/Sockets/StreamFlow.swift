@@ -17,7 +17,7 @@ struct StreamFlow {
     private var isFinished = false
     /// Whether the other side's end has come.
     private var isEnded = false
-    /// What broke the connection; reported when nothing is left to read.
+    /// The error that broke the connection; reported when nothing is left to read.
     private(set) var failure: RunLoop.SystemCallError?
     /// Set after the last event.
     private var isOver = false

@@ -36,7 +36,7 @@ package struct Shrinker {
         while true {
             var start = 0
             while start < size, budget > 0 {
-                // What was left out makes room: the same place holds the next chunk then.
+                // If the chunk is left out, the next chunk is now at the same index.
                 if !accept(best.scenario.without(actions: start..<(start + chunk))) { start += chunk }
             }
             if chunk == 1 || budget <= 0 { return }

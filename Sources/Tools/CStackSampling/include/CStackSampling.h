@@ -65,7 +65,7 @@ size_t rl_copy_memory(uint64_t from, void *to, size_t size);
 typedef struct {
     uint64_t start;
     uint64_t end;
-    // What is added to an address of the file's own.
+    // The difference between an address in memory and the same address in the file.
     uint64_t bias;
     uint64_t index;
     uint64_t index_size;
@@ -81,7 +81,7 @@ size_t rl_unwind(const rl_stack_sample *sample, const rl_code *code, size_t code
 // The code at an address, or NULL.
 const rl_code *rl_find_code(uint64_t address, const rl_code *code, size_t count);
 
-// What a system call waits for, by its number.
+// The kind of event that a system call waits for, by the number of the call.
 typedef enum { rl_wait_other, rl_wait_lock, rl_wait_sleep, rl_wait_descriptors, rl_wait_child } rl_wait;
 rl_wait rl_wait_of_call(long number);
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What is found by looking at items that nothing is done with.
+// Findings about items that are never served.
 
 internal import RunLoops
 

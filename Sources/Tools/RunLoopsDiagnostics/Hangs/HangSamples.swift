@@ -42,11 +42,11 @@ struct HangSamples {
         guard let code = sample.code else { return [] }
         var stack: [Frame] = []
         for (index, counter) in sample.counters.enumerated() {
-            // What follows a call may be another function's beginning: except in the innermost frame, the call is
-            // meant.
+            // The address after a call may be the beginning of another function: except in the innermost frame, the
+            // address of the call itself is looked up.
             let symbol = symbolizer.symbol(at: index == 0 ? counter : counter &- 1, in: code)
             if let name = symbol.mangled, name.contains("RUNLOOP_IS_") { return stack }
-            // What the compiler puts between two conventions of calling says nothing to anybody.
+            // A thunk between two calling conventions, made by the compiler, tells the reader nothing.
             if symbol.name?.hasPrefix("reabstraction thunk") == true { continue }
             stack.append(Frame(counter: counter, symbol: symbol))
         }

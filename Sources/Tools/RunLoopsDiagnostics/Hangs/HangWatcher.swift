@@ -112,7 +112,7 @@ final class HangWatcher: @unchecked Sendable {
     }
 
     private func wait(_ seen: UInt32, until wanted: Int64) {
-        // What has been done meanwhile, or EINTR, makes one look more.
+        // A change before the wait, or EINTR, only causes one more look.
         withUnsafePointer(to: word) { _ = rl_futex_wait($0, seen, wanted) }
     }
 

@@ -99,7 +99,7 @@ final class StretchTally: LabelHolder {
     }
 
     func returns(_ callout: LoopState.Frame, at time: Int64) {
-        // What a run inside it slept, and what was before, is not of this stretch.
+        // The time before this stretch is not counted; a nested run that slept has begun a new stretch.
         let taken = UInt64(max(0, time &- max(callout.since, Int64(bitPattern: self[.began]))))
         words.beginWriting()
         self[.callouts] &+= 1

@@ -169,8 +169,7 @@ final class WatchedLoop: LoopSubscriber, @unchecked Sendable {
 
     /// Called when a stretch is first seen, `time` nanoseconds after its beginning.
     private func newStretch(after time: Int64, _ before: Usage) {
-        // What the thread has had since the look before may have been in that time: all that fits is taken to have
-        // been.
+        // The delay since the previous look may have been in that time: as much of it as fits is counted.
         let delay = min(usage.delay - before.delay, max(0, time))
         usageBefore = usage
         usageBefore.delay -= delay

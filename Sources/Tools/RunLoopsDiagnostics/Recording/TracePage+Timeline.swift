@@ -128,7 +128,7 @@ extension TracePage {
               lastPixel[s.row] = Math.floor(left);
               c.fillStyle = colours[s.kind] || dim;
               c.fillRect(left, t.y + s.row * rowHeight, Math.max(isCallee(s) ? 1.5 : 1, right - left - .5), rowHeight - 2);
-              // What was still under way has an open end.
+              // An unfinished slice has an open end.
               if (s.unfinished && s.to <= view.to) { c.fillStyle = colours["wake-up"]; c.fillRect(right - 3, t.y + s.row * rowHeight, 3, rowHeight - 2); }
               if (s === hovered || s === kept) { c.strokeStyle = fore; c.strokeRect(left, t.y + s.row * rowHeight, Math.max(2, right - left), rowHeight - 2); }
               if (right - left > 34) {

@@ -75,7 +75,7 @@ extension RunLoop {
             var difference = self
             for step in counts.indices { difference.counts[step] &-= earlier.counts[step] }
             difference.sum &-= earlier.sum
-            // What was the longest before is not of this stretch.
+            // The longest duration was measured before this interval.
             if longest == earlier.longest {
                 let last = difference.counts.lastIndex { $0 > 0 }
                 difference.longest = last.map { min(longest, Self.upperEnd($0)) } ?? 0

@@ -33,7 +33,7 @@ final class LoopMeter: LoopSubscriber, @unchecked Sendable {
         switch event {
         case .runBegins: if awakeSince == .min { awakeSince = time }
         case .wanted(let wait):
-            // What nobody knows is not a latency.
+            // Without the time of the request there is no latency.
             guard wait.since > 0, let callee = state.innermost?.callee else { return }
             // A timer that uses its tolerance is not late.
             if callee == .timer { return lateness.add(time - wait.since - wait.tolerance) }

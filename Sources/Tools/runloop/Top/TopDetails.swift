@@ -22,7 +22,7 @@ final class TopDetails: View {
     override func draw(in canvas: inout Canvas) {
         guard let loop else { return }
         let (columns, rows) = (Int(canvas.size.width), Int(canvas.size.height))
-        // What does not fit is left out from the end: what is most telling comes first.
+        // The most important sections come first; lines that do not fit are left out at the end.
         var lines: [[Piece]] = []
         for section in [now, wakings, spread, timers, callouts] where lines.count < rows {
             lines += section(loop, columns)

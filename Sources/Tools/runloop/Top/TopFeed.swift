@@ -56,7 +56,7 @@ final class TopFeed {
         end = result
         for item in items { item.invalidate() }
         whenOver()
-        // What they do holds the feed.
+        // These closures hold the feed.
         (items, whenChanged, whenOver) = ([], {}, {})
     }
 

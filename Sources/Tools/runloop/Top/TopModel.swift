@@ -13,7 +13,7 @@ struct TopModel: Sendable {
 
         /// Returns a count as a rate per second.
         func rate(_ count: UInt64) -> Double {
-            // What a loop that died and came back has counted less is no rate.
+            // A count that has wrapped below zero, because a loop died and another took its number, is no rate.
             seconds > 0 && count < 1 << 48 ? Double(count) / seconds : 0
         }
     }

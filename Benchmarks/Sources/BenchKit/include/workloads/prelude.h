@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What every C peer needs, in one line.
+// The headers that every C peer needs.
 
 #include "BenchKit.h"
 #include "workloads/c-program.h"
