@@ -49,17 +49,20 @@ import Testing
         }
     }
 
-    @Test func `A source left in the loop of an ended thread is released`() {
+    @Test func `A source left in the loop of an ended thread is cancelled and then released`() {
         let log = Locked<[String]>([])
         TestThread.run {
             var context = CFRunLoopSourceContext()
-            context.info = Unmanaged.passRetained(Token { log.note("released") }).toOpaque()
-            context.release = { Unmanaged<Token>.fromOpaque($0!).release() }
-            context.cancel = { _, loop, _ in #expect(CFGetTypeID(loop) == CFRunLoopGetTypeID()) }
+            context.info = Unmanaged.passRetained(NotedToken(log)).toOpaque()
+            context.release = { Unmanaged<NotedToken>.fromOpaque($0!).release() }
+            context.cancel = { info, loop, _ in
+                #expect(CFGetTypeID(loop) == CFRunLoopGetTypeID())
+                Unmanaged<NotedToken>.fromOpaque(info!).takeUnretainedValue().log.note("cancelled")
+            }
             CFRunLoopAddSource(CFRunLoopGetCurrent(), CFRunLoopSourceCreate(nil, 0, &context), .commonModes)
             log.note("added")
         }
-        #expect(log.withLock { $0 } == ["added", "released"])
+        #expect(log.withLock { $0 } == ["added", "cancelled", "released"])
     }
 
     @Test func `Another thread signals a source and wakes the loop`() {
@@ -280,4 +283,13 @@ private func makeSource(
 private func note(_ what: String, _ info: UnsafeMutableRawPointer?, _ loop: CFRunLoop?, _ mode: CFRunLoopMode?) {
     #expect(CFEqual(loop, CFRunLoopGetCurrent()))
     Unmanaged<Log>.fromOpaque(info!).takeUnretainedValue().lines.append("\(what) \(text(mode!.rawValue))")
+}
+
+/// Notes its release in a log that C functions reach through it.
+private final class NotedToken {
+    let log: Locked<[String]>
+
+    init(_ log: Locked<[String]>) { self.log = log }
+
+    deinit { log.note("released") }
 }
