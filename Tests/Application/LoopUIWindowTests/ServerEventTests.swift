@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func `Of the client messages only the window manager's are decoded`() {
+    @Test func `Only the client messages of the window manager are decoded`() {
         var message = xcb_client_message_event_t()
         message.response_type = UInt8(XCB_CLIENT_MESSAGE)
         (message.format, message.type) = (32, 100)

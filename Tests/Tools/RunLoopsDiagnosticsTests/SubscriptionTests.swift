@@ -84,7 +84,7 @@ struct SubscriptionTests {
         }
     }
 
-    @Test func `added in the middle of a run begins with the mode of that run`() {
+    @Test func `the subscriber of a loop added in the middle of a run begins with the mode of that run`() {
         ManualRunLoop.with { manual in
             let subscription = subscription()
             let loop = manual.loop
