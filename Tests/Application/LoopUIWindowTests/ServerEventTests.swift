@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func `The resolution of text is read from the user's resources`() {
+    @Test func `The resolution of text is read from the user's X resources`() {
         #expect(ServerWindow.resolution(inResources: "") == 96)
         #expect(ServerWindow.resolution(inResources: "Xcursor.size:\t24\nXft.dpi:\t192\nXft.rgba:\tnone\n") == 192)
         #expect(ServerWindow.resolution(inResources: "Xft.dpi: 109.5") == 109.5)

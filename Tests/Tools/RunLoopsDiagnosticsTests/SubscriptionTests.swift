@@ -66,7 +66,7 @@ struct SubscriptionTests {
         #expect(subscription.present.isEmpty && over.copy == 1)
     }
 
-    @Test func `a subscription that follows another has its loops, also those added later, until it is stopped`() {
+    @Test func `a subscription that follows another has the other's loops, even later ones, until it is stopped`() {
         ManualRunLoop.with { first in
             let (leader, follower) = (subscription(), subscription())
             #expect(leader.add(first.loop))

@@ -83,7 +83,7 @@ import Testing
         #expect(word.wakeUp == 4)
     }
 
-    @Test(arguments: phases) func `Each phase can follow each other phase`(from: WakeWord.Phase) {
+    @Test(arguments: phases) func `Each phase can follow every phase`(from: WakeWord.Phase) {
         let word = Word()
         _ = word.beginRun()
         for next in Self.phases {
