@@ -211,7 +211,7 @@ internal import RunLoops
     /// The number of rows outside the view for which the table makes cells in advance, when the loop has nothing else
     /// to do; nil unless set.
     ///
-    /// If this is nil, the number is that of the rows in view if cells are drawn by an ``View/asyncDrawing``, and 0
+    /// If this is nil, the table uses the number of rows in view if cells are drawn by an ``View/asyncDrawing``, and 0
     /// otherwise.
     ///
     /// Cells are made in the direction of the last movement, so that the drawing of another thread is ready when its

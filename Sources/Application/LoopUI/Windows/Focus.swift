@@ -8,7 +8,7 @@
 extension Window {
     /// The views that can have the focus, in the order in which Tab moves the focus through them.
     ///
-    /// The order is that of the tree of views.
+    /// The order is the same as in the tree of views.
     ///
     /// - Complexity: O(views in the window).
     public var focusableViews: [View] {
