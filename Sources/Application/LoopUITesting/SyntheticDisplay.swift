@@ -4,7 +4,7 @@
 public import LoopUI
 package import RunLoops
 
-/// A display without a device: it keeps the frames, and its input comes from the test.
+/// A display without a device, which stores the last frame and receives its input from the test.
 @MainActor public final class SyntheticDisplay: Display {
     /// The size of the display, in points; ``resize(to:)`` changes it.
     public private(set) var size: Size
@@ -30,13 +30,13 @@ package import RunLoops
         self.size = size
     }
 
-    /// Keeps the queue, into which the test's input is pushed.
+    /// Stores the queue, into which the test's input is pushed.
     public func open(_ input: InputQueue) {
         queue = input
         isOpen = true
     }
 
-    /// Keeps the frame, unless ``isBusy`` is set.
+    /// Stores the frame, unless ``isBusy`` is set.
     public func present(_ frame: Frame) -> Presentation {
         if isBusy { return .busy }
         self.frame = frame
@@ -44,8 +44,8 @@ package import RunLoops
         return .taken
     }
 
-    /// Calls the handler of a test that has set one; otherwise returns false, so that the application uses its own grid
-    /// of frames.
+    /// Calls the handler of a test that has set one; otherwise returns false, so that the application uses its own 60
+    /// frames a second.
     public func requestScreenFrame() -> Bool { frameRequestHandler?() ?? false }
 
     /// Records the change of the display's state.

@@ -197,7 +197,7 @@ import Testing
         }
     }
 
-    @Test func `A view that sets its animated value when its removal takes the focus leaves the loop idle`() throws {
+    @Test func `The loop is idle after a removed view has set its animated value on losing the focus`() throws {
         try Fixture.with { f in
             let view = Field()
             f.root.addSubview(view)

@@ -68,7 +68,7 @@ private struct Stroke {
 
 /// Canvases and views keep only the rows that were drawn in, and show the same.
 @MainActor @Suite(.ownThread) struct BandTests {
-    @Test func `A canvas has the same cells as a full grid after the same random strokes`() {
+    @Test func `After the same random drawing a Canvas and a CellGrid have the same cells`() {
         var random = SeededRandom(11)
         for round in 0..<400 {
             let size = Size(

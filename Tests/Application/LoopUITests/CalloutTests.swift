@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `A sheet keeps a presenter that the program has released until the sheet is dismissed`() throws {
+    @Test func `A sheet retains a presenter that the program releases, until the sheet is dismissed`() throws {
         try TestApplication.with(size: Size(30, 8)) { app in
             let window = app.show(Doer())
             weak var presenter: Doer?

@@ -104,7 +104,7 @@ import Runtime
         }
     }
 
-    @Test func `Input behind a touch sequence that has to wait is delivered in order`() throws {
+    @Test func `Input after a touch sequence that has to wait is delivered in order`() throws {
         final class Typing: ProbeView {
             override func pressesBegan(_ presses: Set<Press>, with event: Event?) { log.add("key") }
         }

@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `Hidden, disabled, empty and untouchable views are not focusable`() throws {
+    @Test func `A hidden, transparent, disabled or empty view, or one that gets no touches, is not focusable`() throws {
         try TestApplication.with(size: Size(30, 6)) { app in
             let (window, buttons) = grid(app, rows: 2, columns: 3)
             buttons[0][0].isHidden = true

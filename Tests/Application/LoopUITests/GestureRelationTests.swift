@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `A gesture under way prevents a later one of the same touches`() throws {
+    @Test func `A gesture under way prevents another gesture of the same touches from beginning`() throws {
         try withPair { app, first, second, _, log in
             second.onMoved = nil
             second.onEnded = nil

@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `A key command's action is sent up the chain from the responder that lists it`() throws {
+    @Test func `A key command's action is sent up the chain from the responder that has the command`() throws {
         try TestApplication.with { app in
             app.show(Keys())
             app.press(.character("q"))

@@ -200,7 +200,7 @@ import Testing
         }
     }
 
-    @Test func `When a modal call begun in the tracking mode returns, the loop runs in the then current mode`()
+    @Test func `If a mode is popped during a modal call, the loop does not return to it after the call`()
         throws
     {
         try Fixture.with { f in

@@ -29,7 +29,7 @@ import Testing
         app.display.frame.map { frame in frame.pictures.flatMap { $0.parts(in: frame.cells) } }
     }
 
-    @Test func `A frame lists a placed picture and leaves its cells blank`() throws {
+    @Test func `A frame contains a placed picture, and the text of the picture's cells is blank`() throws {
         try withPicture { app, _, _ in
             let area = CellRect(x: 3, y: 1, width: 4, height: 2)
             #expect(app.display.frame?.pictures == [PlacedPicture(picture, in: area)])

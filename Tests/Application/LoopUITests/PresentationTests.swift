@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    @Test func `A sheet shows its controller's title in the border and shortens a long one`() throws {
+    @Test func `A sheet shows its controller's title in the border and shortens a long title`() throws {
         try TestApplication.with(size: Size(30, 6)) { app in
             let (first, second) = (Witness("first"), Witness("second"))
             app.show(first)

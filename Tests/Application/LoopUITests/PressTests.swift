@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `The end of a key pressed before the program began is ignored`() throws {
+    @Test func `The release of a key that was pressed before the program began is ignored`() throws {
         try with { app, view, log in
             app.send(key(.enter, .ended))
             #expect(log.take() == [])

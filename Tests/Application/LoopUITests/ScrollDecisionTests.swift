@@ -7,7 +7,7 @@ import Testing
 
 /// What scroll views and tables decide without time and views.
 @Suite struct ScrollDecisionTests {
-    @Test func `RowGeometry finds the same rows for one common height and for an equal height of each row`() {
+    @Test func `RowGeometry finds the same rows for a common height as for rows that each have that height`() {
         let same = RowGeometry(count: 7, height: 2)
         let own = RowGeometry(heights: Array(repeating: 2.0, count: 7))
         for place in stride(from: -3.0, through: 17, by: 0.5) {

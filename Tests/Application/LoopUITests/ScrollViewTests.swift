@@ -114,7 +114,7 @@ extension TestApplication {
         }
     }
 
-    @Test func `The content offset is clamped whether it is set by the program or the bounds`() throws {
+    @Test func `contentOffset is clamped when it is set, the bounds move or the content changes its size`() throws {
         try ScrollFixture.with { f in
             f.scroll.contentOffset = Point(7, 1000)
             #expect(f.scroll.contentOffset == Point(0, 190))

@@ -98,7 +98,7 @@ import Testing
         return Character(text)
     }
 
-    @Test func `Many new composed characters replace no character in a cell, only unused ones`() {
+    @Test func `Grids keep their composed characters while many others are made, and unused ones are lost`() {
         let first = Character("q\u{323}\u{307}\u{301}")
         var kept = CellGrid(width: 2, height: 1)
         kept[1, 0].glyph = Glyph(first)

@@ -281,7 +281,7 @@ import Testing
         }
     }
 
-    @Test func `At the top of the table, rows inserted above are shown`() throws {
+    @Test func `If a table is scrolled to its top, a row inserted at its beginning is shown`() throws {
         try TableFixture.with((0..<20).map { "r\($0)" }) { f in
             f.insert(["new"], at: 0)
             #expect(f.lines == ["new", "r0", "r1", "r2", "r3"])

@@ -222,7 +222,7 @@ import Testing
         }
     }
 
-    @Test func `Up and down arrows recall entered texts, and the draft after the last one`() throws {
+    @Test func `The up arrow recalls earlier texts, and the down arrow later texts and finally the draft`() throws {
         try with { app, field in
             field.keepsHistory = true
             for text in ["one", "two", "two", ""] {

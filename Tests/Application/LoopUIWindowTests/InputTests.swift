@@ -29,7 +29,7 @@ import Testing
         #expect(translator.button(1, isDown: false, at: Pixel(x: 0, y: 0), state: 0) == nil)
     }
 
-    @Test func `Moves are reported for each pressed mouse button, and its cancellation at the last place`() {
+    @Test func `A move or a cancellation is reported for each pressed mouse button, at the last position`() {
         var translator = PointerTranslator(cell: Size(10, 10))
         _ = translator.button(3, isDown: true, at: Pixel(x: 10, y: 10), state: 0)
         _ = translator.button(1, isDown: true, at: Pixel(x: 10, y: 10), state: 0)

@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func `Of the client messages only the window manager's are decoded`() {
+    @Test func `Only the client messages of the window manager are decoded`() {
         var message = xcb_client_message_event_t()
         message.response_type = UInt8(XCB_CLIENT_MESSAGE)
         (message.format, message.type) = (32, 100)
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func `The resolution of text is read from the user's resources`() {
+    @Test func `The resolution of text is read from the user's X resources`() {
         #expect(ServerWindow.resolution(inResources: "") == 96)
         #expect(ServerWindow.resolution(inResources: "Xcursor.size:\t24\nXft.dpi:\t192\nXft.rgba:\tnone\n") == 192)
         #expect(ServerWindow.resolution(inResources: "Xft.dpi: 109.5") == 109.5)

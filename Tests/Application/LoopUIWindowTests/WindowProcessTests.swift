@@ -166,7 +166,7 @@ struct WindowProcessTests {
         try screen.xdotool("mouseup 1")
     }
 
-    @Test func `The program answers the window manager's ping and ends when it asks to close the window`() throws {
+    @Test func `The program answers the window manager's ping and ends when it is asked to close the window`() throws {
         let screen = try Screen("echo")
         let client = try Client(screen)
         client.listenToRoot()

@@ -96,7 +96,7 @@ struct GuestTests {
         }
     }
 
-    @Test func `GLib sources run beside a loop that is never idle`() throws {
+    @Test func `GLib sources run even if the loop is never idle`() throws {
         try withGuest { context, loop in
             let notes = Notes()
             // Ours is never idle.

@@ -29,7 +29,7 @@ import class RunLoops.RunLoop
         #expect(Date(RunLoop.Instant(nanoseconds: -1_500_000_000, base: .realtime)).timeIntervalSince1970 == -1.5)
     }
 
-    @Test func `A date out of the clock's range becomes its first or last instant`() {
+    @Test func `A date out of the clock's range becomes the clock's first or last instant`() {
         for seconds in [1e10, 1e300, .infinity] {
             #expect(RunLoop.Instant(Date(timeIntervalSince1970: seconds)).nanoseconds == .max)
             #expect(RunLoop.Instant(Date(timeIntervalSince1970: -seconds)).nanoseconds == .min)

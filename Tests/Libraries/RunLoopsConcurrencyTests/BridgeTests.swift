@@ -22,7 +22,7 @@ private struct Refusal: Error {}
         }
     }
 
-    @Test func `A closure whose task is cancelled before it starts does not run`() {
+    @Test func `A closure does not run if its task is cancelled before the closure starts`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let notes = Locked<[String]>()

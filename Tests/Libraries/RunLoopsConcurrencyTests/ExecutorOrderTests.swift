@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `A background task runs beside tasks of high priority that never end`() {
+    @Test func `A background task runs even if tasks of high priority never end`() {
         ManualRunLoop.with { manual in
             let executor = manual.loop.executor
             let isOver = Locked(false)

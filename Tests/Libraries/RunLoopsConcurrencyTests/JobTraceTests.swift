@@ -38,7 +38,7 @@ struct JobTraceTests {
         }
     }
 
-    @Test func `run without a tracer if no recording is active`() {
+    @Test func `jobs run without a tracer if no recording is active`() {
         ManualRunLoop.with { manual in
             let meter = Meter(manual.loop.executor)
             let done = Locked(false)

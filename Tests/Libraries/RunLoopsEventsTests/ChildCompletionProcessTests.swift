@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `A line that is longer than the limit kills the child`() throws {
+    @Test func `A child that writes a line longer than the limit is killed`() throws {
         try withLoop { loop in
             let child = try spawn("echo good; head -c 2000 /dev/zero; exec sleep 600")
             let lines = Box<[String]>([])
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test func `A completion waits outputWait for a grandchild that holds the pipes open and then fails`() throws {
+    @Test func `A completion fails when a grandchild has held the pipes open for outputWait`() throws {
         try withLoop { loop in
             let child = try spawnLeavingOne()
             let began = ContinuousClock.now

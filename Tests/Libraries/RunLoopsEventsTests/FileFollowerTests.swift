@@ -269,7 +269,7 @@ import Testing
 
     // MARK: Windows, modes, ends
 
-    @Test func `With coalescing the changes of a window are reported once, and the loop sleeps meanwhile`() throws {
+    @Test func `With coalescing, the changes in a window are reported once and hardly wake the loop`() throws {
         try following("log", "text", when: .modified, coalescing: .milliseconds(20)) { follower in
             let sleeps = Box(0)
             let observer = RunLoop.Observer(.beforeWaiting) { _, _ in sleeps.value += 1 }

@@ -11,7 +11,7 @@ import Testing
 
 /// Signals and file changes, awaited.
 @Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct SequenceTests {
-    @Test func `A sequence of signals has each signal, and its end restores the earlier disposition`() async throws {
+    @Test func `A sequence delivers each signal, and its end restores the signal's earlier disposition`() async throws {
         // No other test has this signal: what it does belongs to the process.
         let thread = try RunLoopThread(name: "signals")
         let events = try thread.loop.signals(of: SIGURG)
@@ -32,7 +32,7 @@ import Testing
         thread.end()
     }
 
-    @Test func `A sequence of a directory's changes keeps all changes`() async throws {
+    @Test func `A sequence of a directory's changes delivers every change`() async throws {
         var template = Array("/tmp/run-loops-XXXXXX".utf8CString)
         let directory = template.withUnsafeMutableBufferPointer { String(cString: mkdtemp($0.baseAddress!)) }
         defer { rmdir(directory) }

@@ -58,7 +58,7 @@ struct SignalBesideDispatchProcessTests {
     }
     #endif
 
-    @Test func `Beside a Dispatch source a signal is reported without its sender`() async {
+    @Test func `A SignalSource reports no sender if a Dispatch source watches the same signal`() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in
                 let dispatch = CountingDispatchSource(SIGUSR1)
@@ -78,7 +78,7 @@ struct SignalBesideDispatchProcessTests {
     }
 
     @Test
-    func `Sources added and removed beside Dispatch leave no descriptor open, and Dispatch still receives its signals`()
+    func `Many SignalSources for a Dispatch source's signal leave no descriptor open and take no signal from it`()
         async
     {
         await #expect(processExitsWith: .success) {

@@ -8,7 +8,7 @@ import Testing
 
 /// A timer of the loop itself is a source for the wall clock: no other is needed.
 @Suite(.ownThread, .leavesNothing) struct WallClockTests {
-    @Test func `A timer at a date fires at that date even if the clock is set or the machine sleeps meanwhile`() {
+    @Test func `A timer at a date fires at that date even if the clock is set or the machine sleeps before`() {
         ManualRunLoop.with { manual in
             let date = manual.now(.realtime).advanced(by: .seconds(3600))
             var fired: RunLoop.Instant?

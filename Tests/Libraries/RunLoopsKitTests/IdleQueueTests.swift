@@ -190,7 +190,7 @@ import Testing
     }
 
     /// On the real clock: how late a timer is beside jobs that would keep the thread busy for seconds.
-    @Test func `A timer on the real clock is never early beside many jobs, and all jobs run`() {
+    @Test func `A timer on the real clock is never early while many jobs wait, and all jobs run`() {
         let thread = makeThread("idle queue")
         let jobs = isFull ? 100_000 : 2000
         let result = try? thread.performAndWait { busyTimer(jobs: jobs) }

@@ -97,7 +97,7 @@ import Testing
         #expect(lines.lines == ["second", "first", "outer"])
     }
 
-    @Test func `An object that a deinitialiser holds during a release is released`() {
+    @Test func `An object that a deinitialiser adds while the pool releases its objects is released too`() {
         let lines = Locked<[String]>([])
         RunLoop.ReleasePool.with { () -> Void in
             RunLoop.ReleasePool.hold(

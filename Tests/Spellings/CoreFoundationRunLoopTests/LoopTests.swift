@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `CFRunLoopCopyAllModes lists the modes that an item or a block was added to`() {
+    @Test func `CFRunLoopCopyAllModes returns the modes that an item or a block was added to`() {
         TestThread.run {
             let loop = CFRunLoopGetCurrent()
             CFRunLoopPerformBlock(loop, CFRunLoopMode("second").rawValue) {}

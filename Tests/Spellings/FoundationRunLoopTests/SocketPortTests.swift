@@ -67,7 +67,7 @@ import class FoundationRunLoop.SocketPort
         }
     }
 
-    @Test func `A remote port is nil if the host's name contains a zero`() throws {
+    @Test func `A remote port is nil if the host's name contains a zero byte`() throws {
         let server = try #require(SocketPort(tcpPort: 0))
         #expect(SocketPort(remoteWithTCPPort: try number(server), host: "localhost\0.example.org") == nil)
         server.invalidate()

@@ -185,7 +185,7 @@ import class FoundationRunLoop.Timer
         }
     }
 
-    @Test func `A tolerance is clamped to zero and half the interval`() {
+    @Test func `A tolerance is clamped to the range from zero to half the interval`() {
         let timer = Timer(timeInterval: 2, repeats: true) { _ in }
         timer.tolerance = 5
         #expect(timer.tolerance == 1)

@@ -97,7 +97,7 @@ struct ToolProcessTests {
         #expect(help.text.split(separator: "\n").first?.wholeMatch(of: /\d+\.\d+\.\d+/) != nil)
     }
 
-    @Test func `doctor takes a number for the number of a process`() throws {
+    @Test func `doctor treats a number as the number of a process`() throws {
         let (text, status) = try shell("cd / && $tool doctor 2147483647 2>&1")
         #expect(status == 1)
         #expect(text.contains("there is no process 2147483647"))

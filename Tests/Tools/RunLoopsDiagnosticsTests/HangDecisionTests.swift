@@ -123,7 +123,7 @@ struct HangEvidenceTests {
         #expect(cause(300, processor: 290, longest: 200, others: true) == .computing)
     }
 
-    @Test func `the cause of a hang is the wait that was seen most often if the thread did not run`() {
+    @Test func `if the thread did not run, the cause of a hang is the wait that was seen most often`() {
         #expect(cause(300, processor: 5, waits: [.lock: 3, .sleep: 1]) == .waiting(.lock))
         #expect(cause(300, processor: 5, waits: [.lock: 1, .sleep: 1]) == .waiting(.lock), "always the same of equals")
         #expect(cause(300, processor: 5) == .waiting(.other(call: -1)))

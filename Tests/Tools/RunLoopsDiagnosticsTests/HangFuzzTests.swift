@@ -79,7 +79,7 @@ struct HangFuzzTests {
         #expect(found > inputs / 10, "most were spoilt before any function was read")
     }
 
-    @Test func `allow unwinding as far as they are intact`() throws {
+    @Test func `a stack is unwound as far as the symbols of a damaged library are intact`() throws {
         let sample = try Sample()
         try #require(sample.code.index_size > 0)
         let index = Int(sample.code.index - sample.base)

@@ -167,7 +167,7 @@ struct StackSamplerTests {
         }
     }
 
-    @Test func `HangWatch refuses a directory whose path contains a zero`() {
+    @Test func `HangWatch refuses a directory whose path contains a zero byte`() {
         var options = RunLoop.HangWatch.Options()
         options.directory = "/tmp\0reports"
         #expect(

@@ -12,7 +12,7 @@ import Testing
 
 @Suite("An inspector", .ownThread, .timeLimit(.minutes(10)))
 struct InspectorTests {
-    @Test func `describes a sleeping loop`() throws {
+    @Test func `an inspector describes a sleeping loop`() throws {
         let inspector = try TestInspector()
         let thread = InspectedThread(inspector) { loop in
             loop.add(RunLoop.Timer(.every(.seconds(100)), tolerance: .seconds(1), label: "tick") { _ in }, in: .default)

@@ -90,7 +90,7 @@ struct ItemFindingTests {
         #expect(found.first?.text.contains("had run in that mode for 1.0 s without it") == true)
     }
 
-    @Test func `an item made common after a mode had been run without it is found`() throws {
+    @Test func `an item added to the common modes after a mode had run without it is found`() throws {
         #expect(try tracked(marking: true, adding: false).map(\.kind) == [.commonTooLate])
     }
 

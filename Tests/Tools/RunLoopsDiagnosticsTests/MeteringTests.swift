@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Metering", .ownThread, .timeLimit(.minutes(10)))
 struct MeteringTests {
-    @Test func `metering counts the loop's work until it is read`() throws {
+    @Test func `a reading has the counts of the loop's work so far`() throws {
         try ManualRunLoop.with { manual in
             let metering = RunLoop.Metering()
             #expect(metering.add(manual.loop) && metering.add(manual.loop))

@@ -210,7 +210,7 @@ struct RecordingTests {
         }
     }
 
-    @Test func `cannot be added to a loop with a trace recorder`() {
+    @Test func `a recording cannot be added to a loop with a trace recorder`() {
         ManualRunLoop.with { manual in
             let recorder = RunLoop.TraceRecorder(manual.loop)
             #expect(!RunLoop.Recording().add(manual.loop))

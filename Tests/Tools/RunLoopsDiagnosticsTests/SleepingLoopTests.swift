@@ -10,7 +10,7 @@ import Testing
 
 @Suite("All tools at once", .ownThread, .timeLimit(.minutes(10)))
 struct SleepingLoopTests {
-    @Test func `do not wake a sleeping loop`() throws {
+    @Test func `all tools at once do not wake a sleeping loop`() throws {
         let inspector = try TestInspector()
         var options = RunLoop.HangWatch.Options()
         options.limit = .milliseconds(20)

@@ -72,7 +72,7 @@ struct LoopStatisticsTests {
         return meter
     }
 
-    @Test func `count turns, wake-ups by cause, and time asleep and awake`() throws {
+    @Test func `statistics count turns, wake-ups by cause, and time asleep and awake`() throws {
         try ManualRunLoop.with { manual in
             let meter = try Self.metered(manual.loop)
             let timer = RunLoop.Timer(.every(.milliseconds(10)), label: "tick") { _ in
@@ -145,7 +145,7 @@ struct LoopStatisticsTests {
         }
     }
 
-    @Test func `count callouts beyond the size of the table as not assigned`() {
+    @Test func `statistics count callouts beyond the size of the table as not assigned`() {
         let table = CalloutTable()
         for number in 1...300 { table.add(.block, (0, UInt64(number)), 1) }
         let statistics = Self.read(table)
@@ -153,7 +153,7 @@ struct LoopStatisticsTests {
         #expect(statistics.notAssigned == 44 && statistics.timeNotAssigned == 44)
     }
 
-    @Test func `keep the callout with the greatest total time among many others`() throws {
+    @Test func `statistics keep the callout with the greatest total time among many others`() throws {
         let table = CalloutTable()
         let labels = LabelKeeper()
         var exact: UInt64 = 0

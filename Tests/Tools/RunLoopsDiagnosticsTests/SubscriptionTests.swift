@@ -66,7 +66,7 @@ struct SubscriptionTests {
         #expect(subscription.present.isEmpty && over.copy == 1)
     }
 
-    @Test func `a subscription that follows another has its loops, also those added later, until it is stopped`() {
+    @Test func `a subscription that follows another has the other's loops, even later ones, until it is stopped`() {
         ManualRunLoop.with { first in
             let (leader, follower) = (subscription(), subscription())
             #expect(leader.add(first.loop))
@@ -84,7 +84,7 @@ struct SubscriptionTests {
         }
     }
 
-    @Test func `added in the middle of a run begins with the mode of that run`() {
+    @Test func `the subscriber of a loop added in the middle of a run begins with the mode of that run`() {
         ManualRunLoop.with { manual in
             let subscription = subscription()
             let loop = manual.loop

@@ -36,7 +36,7 @@ private func recordedTrace() -> RunLoop.Trace {
 
 @Suite("The JSON of a trace", .ownThread, .timeLimit(.minutes(10)))
 struct TraceFormatTests {
-    @Test func `follows the rules of the format`() async {
+    @Test func `the JSON of a trace follows the rules of the format`() async {
         // A process of its own: a storm of signals in another test's threads pushes this one out of the process's row.
         await #expect(processExitsWith: .success) {
             let report = try RunLoop.Trace.Report(json: recordedTrace().chromeJSON())
@@ -166,7 +166,7 @@ struct TraceFormatTests {
 
 @Suite("The page of a trace", .ownThread)
 struct TracePageTests {
-    @Test func `refers to no other file, and its JSON can be read`() throws {
+    @Test func `the page of a trace refers to no other file, and its JSON can be read`() throws {
         let page = recordedTrace().page()
         #expect(!page.contains("http://") && !page.contains("https://"))
         // The labels of a program must not end the element they stand in.

@@ -17,8 +17,8 @@ extension View {
         public static let `repeat` = AnimationOptions(rawValue: 1)
         /// Moves the values back to the first ones after each pass.
         ///
-        /// A pass and the way back each take the whole duration. Without ``repeat``, the view shows the value that was
-        /// set after the way back.
+        /// A pass and the way back each take the whole duration. Without ``repeat``, the view shows the new value once
+        /// the way back has ended.
         public static let autoreverse = AnimationOptions(rawValue: 2)
         /// Moves the values slowly at both ends; the default curve.
         public static let curveEaseInOut: AnimationOptions = []

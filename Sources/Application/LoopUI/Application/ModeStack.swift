@@ -8,7 +8,7 @@ public import RunLoops
 ///
 /// A scroll view pushes `tracking` when a finger begins to drag: the run in the default mode ends, and a run in the
 /// tracking mode begins. When the scroll view pops the mode, the loop returns to the default mode in the same way. So
-/// items of the default mode alone only wait, and no run is nested.
+/// items that are only in the default mode wait until then, and no run is nested in another.
 @MainActor public final class ModeStack {
     private var modes: [RunLoop.Mode] = [.default]
     private let loop: RunLoop
@@ -25,8 +25,8 @@ public import RunLoops
     /// until the mode is popped, which an item of that mode has to do.
     ///
     /// - Precondition: the mode has a source or a timer for as long as it is the current mode; each common mode has one.
-    ///   A loop has nothing to wait for in an empty mode: Core Foundation's loop would turn at once, again and again, and
-    ///   a loop that slept would never wake up for the user who wants to leave.
+    ///   In an empty mode, a loop has nothing to wait for. It would turn again and again, as Core Foundation's loop
+    ///   does, or sleep forever, so that the user could not leave the mode.
     public func push(_ mode: RunLoop.Mode) {
         change { modes.append(mode) }
         checkCurrent()

@@ -26,8 +26,9 @@ internal import RunLoopsKit
         public var frames = 0
         /// The number of frames that the display refused because it was busy.
         public var refusals = 0
-        /// The number of frames of the screen, or of the application's own 60 a second, that passed while something moved
-        /// and the thread was busy.
+        /// The number of frames that passed while something moved and the thread was busy.
+        ///
+        /// The frames are those of the screen if the display reports them, otherwise the application's own 60 a second.
         public var missedFrames = 0
     }
 

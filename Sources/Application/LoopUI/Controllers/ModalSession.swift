@@ -8,9 +8,9 @@ extension ViewController {
     ///
     /// The loop runs in the mode `modalPanel`, inside the callout that calls this method. Timers, sources and blocks of
     /// the default mode wait until the end; those in the common modes, which include `modalPanel` from the first call on,
-    /// do not wait. Input, gestures, frames and animations go on, so the user can do whatever the controller offers. A
-    /// scroll view inside it is dragged in the tracking mode, and the loop returns to `modalPanel` afterwards. Modal
-    /// controllers nest. The end of the application ends all of them.
+    /// do not wait. Input, gestures, frames and animations go on, so the user can do whatever the controller offers.
+    /// While the user drags a scroll view of the controller, the loop runs in the tracking mode, and afterwards in
+    /// `modalPanel` again. Modal controllers can be nested. The end of the application ends all of them.
     ///
     /// The callers of this method wait while the loop runs. A program that need not wait in the middle of its code uses
     /// ``present(_:style:)``.

@@ -59,7 +59,7 @@
 
     // MARK: Opening
 
-    /// Opens the menu at the lower edge of a view, or at the upper edge if there is more room.
+    /// Opens the menu below a view, or above the view if the menu does not fit below and there is more room above.
     ///
     /// - Precondition: the view is in a window.
     public func open(below view: View) { open(beside: view.convert(view.bounds, to: nil), in: view.window) }

@@ -28,8 +28,8 @@
     public var isSecure = false { didSet { if isSecure != oldValue { show() } } }
     /// The maximum number of characters of the text; further characters that are typed or pasted are left out.
     ///
-    /// A character of more than 32 Unicode scalars becomes the replacement character: a hostile text could put a million
-    /// scalars into one character.
+    /// A character of more than 32 Unicode scalars becomes the replacement character, since a hostile text could
+    /// otherwise put a million scalars into one character.
     public var maximumLength: Int {
         get { buffer.maximumLength }
         set {

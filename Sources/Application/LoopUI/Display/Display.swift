@@ -20,10 +20,10 @@
     ///
     /// A display that knows when the frames of its screen begin calls ``InputQueue/screenFrameBegan(at:number:)`` at the
     /// beginning of the next frame, so that animations and decelerations are in step with the screen. The application
-    /// asks for each frame anew. If no report comes in time, the application uses its own grid of frames, and asks once
-    /// more: one report answers both requests.
+    /// asks for each frame anew. If no report comes in time, the application uses its own 60 frames a second, and asks
+    /// once more. A single report then answers both requests.
     ///
-    /// - Returns: Whether the frame will be reported; if not, the application uses a grid of 60 frames a second.
+    /// - Returns: Whether the frame will be reported; if not, the application uses its own 60 frames a second.
     func requestScreenFrame() -> Bool
 
     /// Shows a frame; never blocks.
@@ -46,7 +46,7 @@
 }
 
 extension Display {
-    /// Returns false: the application uses its own grid of frames.
+    /// Returns false, so that the application uses its own 60 frames a second.
     public func requestScreenFrame() -> Bool { false }
 }
 
@@ -91,9 +91,11 @@ public struct DisplayAbilities: Hashable, Sendable {
     public var reportsKeyEnds = false
     /// Whether the display is read line by line, as by a screen reader.
     ///
-    /// Sheets, alerts and menus then take the whole width and have no border: nothing else is in their lines.
+    /// Sheets, alerts and menus then take the whole width and have no border, so that their lines contain nothing else.
     public var isLinear = false
-    /// Whether the user wants reduced motion, so that nothing moves by itself.
+    /// Whether the user wants reduced motion.
+    ///
+    /// Animated values then change at once, content does not decelerate, and spinners stand still.
     public var reducesMotion = false
 
     /// Makes the abilities of a common colour display, with a pointer and Unicode, but without pictures.

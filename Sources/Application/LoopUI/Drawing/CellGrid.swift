@@ -239,10 +239,10 @@ public struct CellRect: Hashable, Sendable {
     }
 
     /// Makes the rectangle of the cells that a rectangle in points covers; each edge is rounded to the nearest edge of
-    /// a cell, and half a cell up.
+    /// a cell.
     ///
-    /// So a rectangle covers the same number of cells wherever it is moved to by whole cells, also across the upper left
-    /// corner.
+    /// An edge in the middle of a cell is rounded up, even if it is negative. So the number of cells stays the same
+    /// when a rectangle is moved by whole cells, even across the upper left corner.
     public init(_ rect: Rect) {
         columns = rect.minX.cell..<max(rect.minX.cell, rect.maxX.cell)
         rows = rect.minY.cell..<max(rect.minY.cell, rect.maxY.cell)

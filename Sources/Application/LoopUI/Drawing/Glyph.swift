@@ -4,8 +4,8 @@
 /// The content of a cell: a character or a piece of a picture, as a number.
 ///
 /// The number of a character of one Unicode scalar is that scalar. Other characters get a number of their own, which
-/// stays valid while a grid has the glyph in a cell. A glyph that no grid has keeps its character until 65,536 other
-/// characters of several scalars have been made glyphs, and is the replacement character afterwards.
+/// stays valid while a grid has the glyph in a cell. A glyph that is in no grid stays valid until glyphs of 65,536
+/// other characters of several scalars have been made; afterwards, it stands for the replacement character.
 public struct Glyph: Hashable, Sendable {
     package let bits: UInt32
 
@@ -24,7 +24,7 @@ public struct Glyph: Hashable, Sendable {
     /// Makes the glyph of a character, as displays show it.
     ///
     /// Control characters become the replacement character, so that no text can command a terminal; a tab or an invisible
-    /// character becomes a blank. Of a character with more than 32 scalars the first 32 are shown.
+    /// character becomes a blank. Only the first 32 scalars of a character are shown.
     public init(_ character: Character) {
         guard let shown = character.shown else {
             bits = 0x20

@@ -3,8 +3,8 @@
 
 /// The styles of controls, by their purpose.
 ///
-/// The standard theme uses the terminal's own colours, so that it suits light and dark terminals. An attribute or a sign
-/// says the same as each colour, so that a theme without colours loses nothing.
+/// The standard theme uses the terminal's own colours, so that it suits light and dark terminals. Whatever a colour
+/// says is also said by an attribute or a sign, so that a theme without colours loses nothing.
 public struct Theme: Hashable, Sendable {
     /// The style of usual text.
     public var text = Style.plain

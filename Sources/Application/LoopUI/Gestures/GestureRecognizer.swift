@@ -177,8 +177,8 @@ internal import RunLoops
 
     private var located: [Touch] { active.isEmpty ? stroke : active }
 
-    /// The number of touches that are down; while none is down, the number of touches of the last stroke, which began
-    /// with no finger down.
+    /// The number of touches that are down; after the last touch has ended, the number of all touches since the first
+    /// finger went down.
     public var numberOfTouches: Int { located.count }
 
     /// Returns the middle of the touches in the coordinates of a view, or of the display if `view` is nil.

@@ -59,8 +59,9 @@ open class TapGestureRecognizer: GestureRecognizer {
     /// Whether at least one tap was made and at least one is still missing.
     open override var expectsMoreTouches: Bool { taps > 0 && taps < numberOfTapsRequired }
 
-    /// Whether this recogniser makes the other fail; false for a recogniser of more taps, since its gesture begins with
-    /// this one.
+    /// Whether this gesture, when recognised, makes the other one fail; false if the other one requires more taps.
+    ///
+    /// The first taps of a double tap, for example, are a single tap too.
     open override func canPrevent(_ other: GestureRecognizer) -> Bool {
         guard let other = other as? TapGestureRecognizer else { return true }
         return other.numberOfTapsRequired <= numberOfTapsRequired

@@ -6,8 +6,8 @@ internal import RunLoops
 /// A view that shows a part of its content, which the user scrolls with a drag, the wheel or keys.
 ///
 /// Views inside have frames in the coordinates of the content, whose size is ``contentSize``. The content stops at its
-/// edges. While a finger drags, and until the content has come to rest, the loop runs in the tracking mode: timers and
-/// sources that are in the default mode only have to wait.
+/// edges. While a finger drags, and until the content has come to rest, the loop runs in the tracking mode. Timers and
+/// sources that are only in the default mode wait until then.
 @MainActor open class ScrollView: View, GestureRecognizerDelegate {
     /// How fast the content slows down when the finger has left it: the part of the velocity that is left after a
     /// millisecond.
@@ -242,10 +242,11 @@ internal import RunLoops
         !sequence(first: view, next: { $0.superview }).prefix { $0 !== self }.contains { $0.keepsTouches }
     }
 
-    /// Whether the drag begins: the content can move, and the touch of a view inside that has received it may be
-    /// cancelled.
+    /// Whether a gesture begins; the drag begins if the content can move and no view inside keeps its touch.
     ///
-    /// At an edge of its content the view leaves the drag to a scroll view around it whose content can still move.
+    /// A view inside keeps a touch that it has received if ``canCancelContentTouches`` is false, or if
+    /// ``touchesShouldCancel(in:)`` returns false for the view. At an edge of its content this view leaves the drag to
+    /// a scroll view around it whose content can still move.
     open func gestureRecognizerShouldBegin(_ recognizer: GestureRecognizer) -> Bool {
         guard recognizer === panGestureRecognizer else { return true }
         guard isScrollEnabled, scrolls(panGestureRecognizer.translation(in: self)) else { return false }

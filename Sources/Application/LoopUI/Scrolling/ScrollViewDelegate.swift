@@ -19,7 +19,7 @@
     ///
     /// - Parameters:
     ///   - scrollView: The scroll view.
-    ///   - willDecelerate: Whether the content continues to move by itself.
+    ///   - willDecelerate: Whether the content continues to move after the finger has left it.
     func scrollViewDidEndDragging(_ scrollView: ScrollView, willDecelerate: Bool)
     /// Called when the content begins to decelerate after a drag.
     func scrollViewWillBeginDecelerating(_ scrollView: ScrollView)

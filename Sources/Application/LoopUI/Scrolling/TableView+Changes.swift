@@ -52,8 +52,8 @@ extension TableView {
 
     /// Inserts rows that the data source already has.
     ///
-    /// The rows in view stay where they are, and the marked row stays marked. Only if the table is scrolled to its very
-    /// beginning, the content offset stays instead, so that new first rows come into view.
+    /// The rows in view stay where they are, and the marked row stays marked. If the table is scrolled to its very
+    /// beginning, however, the content offset stays the same, so that new first rows come into view.
     ///
     /// - Parameter range: The new rows, by their new numbers.
     /// - Precondition: the data source's number of rows is the table's plus the length of `range`.

@@ -208,15 +208,15 @@ internal import RunLoops
 
     // MARK: Rows ahead
 
-    /// The number of rows outside the view whose cells are made ahead, when the loop has nothing else to do; nil unless
-    /// set.
+    /// The number of rows outside the view for which the table makes cells in advance, when the loop has nothing else
+    /// to do; nil unless set.
     ///
-    /// If this is nil, as many rows as are in view are made ahead if cells are drawn by an ``View/asyncDrawing``, else
-    /// none.
+    /// If this is nil, the table uses the number of rows in view if cells are drawn by an ``View/asyncDrawing``, and 0
+    /// otherwise.
     ///
     /// Cells are made in the direction of the last movement, so that the drawing of another thread is ready when its
-    /// row comes into view. Above and below the view, this number of rows keep their cells. Corresponds to the display
-    /// range of AsyncDisplayKit.
+    /// row comes into view. This number of rows above the view, and as many below it, keep their cells. Corresponds to
+    /// the display range of AsyncDisplayKit.
     public var rowsAhead: Int? { didSet { if rowsAhead != oldValue { setNeedsLayout() } } }
     /// The state of the work on cells that are made ahead.
     let ahead = RowsAhead()

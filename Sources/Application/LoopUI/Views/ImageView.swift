@@ -89,8 +89,8 @@ internal import RunLoopsKit
     /// Makes a picture on a thread that all image views share, and shows the picture.
     ///
     /// The picture is set on the loop of the calling thread, in the default mode only. The load is cancelled by the
-    /// next one, by ``cancelLoad()``, and when the view leaves its window: work that has not begun is left out then,
-    /// and no picture is set.
+    /// next one, by ``cancelLoad()``, and when the view leaves its window. The work of a cancelled load is not called
+    /// if it has not begun yet, and its picture is not set.
     ///
     /// - Parameters:
     ///   - completion: Called with the picture when it is shown, or with the error that `work` has thrown; not called

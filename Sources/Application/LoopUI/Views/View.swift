@@ -218,9 +218,9 @@ internal import RunLoops
     /// - Parameters:
     ///   - view: The view; it is removed from its superview first.
     ///   - index: The view's index; 0 puts it behind all others.
-    /// - Precondition: the view does not contain this one, and afterwards at most 500 views contain each other, the
+    /// - Precondition: the view does not contain this one, and the tree of views is then at most 500 levels deep, the
     ///   window included.
-    /// - Complexity: O(depth) for a view that is added at the end; O(views inside it) where the window changes.
+    /// - Complexity: O(depth) for a view that is added at the end, plus O(views inside the view) if its window changes.
     public func insertSubview(_ view: View, at index: Int) {
         require(!isInside(view), "A view was added to itself, or to a view inside it.")
         if view.superview !== self { reserveLevels(for: view) }
@@ -447,8 +447,8 @@ internal import RunLoops
     /// Draws the view's own content, in coordinates whose origin is the upper left corner; draws nothing unless
     /// overridden.
     ///
-    /// The drawing is kept until the view asks for display again or gets another size. Of a view that is larger than
-    /// 65,536 columns, 1,048,576 rows or 33,554,432 cells, the upper left part is drawn.
+    /// The drawing is kept until the view asks for display again or gets another size. If the view is larger than
+    /// 65,536 columns, 1,048,576 rows or 33,554,432 cells, only its upper left part is drawn.
     open func draw(in canvas: inout Canvas) {}
 
     /// The content of the view, as a value that another thread lays out and draws; nil unless overridden.

@@ -6,7 +6,9 @@
 /// Tab moves the focus in the order of the tree, and the arrows move it to the nearest view in a direction. A touch
 /// moves it to the touched view. It cannot leave an open sheet, alert or menu.
 extension Window {
-    /// The views that can have the focus, in the order of the tree, in which Tab moves the focus.
+    /// The views that can have the focus, in the order in which Tab moves the focus through them.
+    ///
+    /// The order is the same as in the tree of views.
     ///
     /// - Complexity: O(views in the window).
     public var focusableViews: [View] {

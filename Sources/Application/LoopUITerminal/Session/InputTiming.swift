@@ -19,23 +19,24 @@ public struct InputTiming: Hashable, Sendable {
     }
     private var ownEscapeDelay = Duration.milliseconds(25)
 
-    /// How long after opening a terminal the display expects its answers to the display's questions.
+    /// How long a display expects a terminal's answers to its questions, from the opening of the terminal on.
     ///
-    /// If the terminal is restored within this time, before it has answered, the display waits for the answers: a later
-    /// answer would appear as typed text in the shell. An escape within this time may be a part of an answer, and waits
-    /// for its rest until the time has passed. It is one second unless set.
+    /// If the terminal is to be restored within this time and has not answered yet, the display waits for the answers,
+    /// since a later answer would appear as typed text in the shell. An escape that is received within this time may
+    /// begin an answer, so it counts as the Escape key only when the time has passed. The time is one second unless
+    /// set.
     public var answerTimeout: Duration {
         get { ownAnswerTimeout }
         set { ownAnswerTimeout = Self.clamped(newValue) }
     }
     private var ownAnswerTimeout = Duration.seconds(1)
 
-    /// How long the rest of a sequence, of a control string or of a pasted text may be missing before it counts as
+    /// How long a display waits for the end of a sequence, a control string or a pasted text before the end counts as
     /// lost.
     ///
-    /// The time of a sequence or a string runs from its beginning, the time of a pasted text from its last byte. When
-    /// the time has passed, the text so far is pasted, and the next bytes are keys again. It is 5 seconds unless set,
-    /// the time that tmux gives to strings.
+    /// The time of a sequence or a string runs from its beginning, the time of a pasted text from the last byte that
+    /// was received. When the time has passed, an incomplete sequence or string is dropped, an incomplete text is
+    /// pasted, and the next bytes are keys again. The time is 5 seconds unless set, as tmux gives to strings.
     public var sequenceTimeout: Duration {
         get { ownSequenceTimeout }
         set { ownSequenceTimeout = Self.clamped(newValue) }

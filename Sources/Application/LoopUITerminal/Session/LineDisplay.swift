@@ -8,8 +8,8 @@ internal import RunLoops
 /// A display that writes changes as plain lines, for output that is not a terminal, for terminals that cannot move
 /// their cursor, and for screen readers.
 ///
-/// A line of the frame that has changed is written whole. Input is received as keys: from a terminal with a screen
-/// reader at once, from others at the end of each line.
+/// A line of the frame that has changed is written whole. Input is received as keys. A terminal for which the user asks
+/// for lines, with `LOOPUI_LINEAR=1`, delivers each key at once; other terminals deliver the keys of a line at its end.
 @MainActor public final class LineDisplay: Display {
     /// The number of columns and rows; 80 by 24 if the terminal does not report them.
     public var size: Size { session.size }

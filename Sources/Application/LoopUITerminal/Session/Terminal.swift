@@ -6,17 +6,17 @@ internal import RunLoops
 
 /// A terminal as a display: the alternate screen, keys, mouse, focus and pasted text.
 ///
-/// It opens the terminal device itself, so that the shell's descriptors stay as they are. A frame is written by one
-/// call, as the difference to the previous frame; while the terminal has not taken all of it, later frames are dropped.
-/// The display asks for the terminal's abilities without waiting for the answer: until then, the environment variables
-/// decide.
+/// The display opens the terminal device itself, so that the shell's descriptors stay as they are. A frame is written
+/// by one call, as the difference to the previous frame; while the terminal has not taken all of it, later frames are
+/// dropped. The display asks for the terminal's abilities without waiting for the answer: until then, the environment
+/// variables decide.
 ///
 /// Copied text is also put on the clipboard of the terminal's user, even if the user is on another machine, unless the
 /// terminal is set to refuse it. The clipboard is never read: its text is received when the user pastes.
 ///
-/// The terminal is restored when the program ends, by a call, a signal or a trap. Only `SIGKILL` cannot be handled.
-/// Text that the program has printed meanwhile, and the message of a trap, are shown when the terminal is given back:
-/// the last 16 KB.
+/// The terminal is restored however the program ends: by a call, by a signal or by a trap. Only `SIGKILL` cannot be
+/// handled. When the terminal is restored, it shows the last 16 KB of the text that the program has printed, such as
+/// the message of a trap.
 @MainActor public final class Terminal: Display {
     /// The number of columns and rows; 80 by 24 if the terminal does not report them.
     public var size: Size { session.size }

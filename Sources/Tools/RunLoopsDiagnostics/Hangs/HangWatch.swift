@@ -83,7 +83,7 @@ extension RunLoop {
         /// Ends the watching of all loops of this watch.
         ///
         /// A report that is being made may still reach the handler after the call. The end of a hang under way is not
-        /// reported. A second call does nothing. A watch that is released ends by itself.
+        /// reported. A second call does nothing. The release of the watch stops it too.
         public func stop() {
             for watched in subscription.stop() { HangWatcher.shared.remove(watched) }
         }
@@ -97,12 +97,12 @@ extension RunLoop.HangWatch {
     public struct Options: Sendable {
         /// How long a stretch of work may take, where ``HangWatch/add(_:limit:)`` gives no other limit.
         public var limit: Duration = .milliseconds(250)
-        /// Whether stacks are taken; without stacks, a report names the callout and no functions.
+        /// Whether the watch samples stacks; without stacks, a report names the callout and no functions.
         public var takesStacks = true
         /// The time between two stacks at the beginning of a hang; in a long hang the intervals grow up to 64 times as
         /// long.
         public var samplingInterval: Duration = .milliseconds(50)
-        /// The real-time signal with which stacks are taken; `nil` takes the highest free signal.
+        /// The real-time signal with which the watch samples stacks; `nil` for the highest free signal.
         ///
         /// One signal serves all watches of a process.
         public var signal: CInt?

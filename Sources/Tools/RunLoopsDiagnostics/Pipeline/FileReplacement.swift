@@ -17,8 +17,8 @@ package enum FileReplacement {
     /// Writes a new file under a temporary name, and then renames it: a reader finds either the whole old file or the
     /// whole new file.
     ///
-    /// A link to a regular file is replaced itself, and the file that it points to stays unchanged: nothing outside the
-    /// folder is touched.
+    /// If the name is a symbolic link to a regular file, the link is replaced, and the file that it leads to stays
+    /// unchanged, so that nothing outside the folder is touched.
     ///
     /// - Parameter mode: The permissions of a new file.
     package static func write(

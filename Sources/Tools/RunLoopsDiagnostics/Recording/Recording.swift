@@ -20,8 +20,8 @@ extension RunLoop {
     /// try recording.trace().write(to: "trace.html")
     /// ```
     ///
-    /// A program that links this library records by itself when it is started with `RUNLOOP_TRACE=file` in its
-    /// environment: <doc:SeeingInside>.
+    /// A program that links this library and is started with `RUNLOOP_TRACE=file` in its environment need not call
+    /// anything: <doc:SeeingInside>.
     ///
     /// Thread safety: all members may be used by any thread, except where they say otherwise.
     public final class Recording: Sendable {
@@ -91,7 +91,7 @@ extension RunLoop {
 
         /// Ends the recording; the recorded events are kept.
         ///
-        /// A second call does nothing. A recording that is released ends by itself.
+        /// A second call does nothing. The release of the recording stops it too.
         public func stop() {
             for recorder in subscription.stop() { recorder.stop() }
         }

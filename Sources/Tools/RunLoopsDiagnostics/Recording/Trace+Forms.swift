@@ -42,8 +42,8 @@ extension RunLoop.Trace {
 
     /// Writes the trace to a file: as an HTML page if the file's name ends in `.html`, otherwise as JSON.
     ///
-    /// An existing regular file is replaced when the new file is complete. A symbolic link to a regular file is
-    /// replaced itself.
+    /// An existing regular file is replaced when the new file is complete. If the name is a symbolic link to a regular
+    /// file, the link is replaced, and the file that it leads to stays unchanged.
     ///
     /// - Parameter file: The path of the file.
     /// - Throws: The error of the system; `EEXIST` or `EISDIR` if something other than a regular file has the name.

@@ -39,9 +39,9 @@ extension RunLoop {
         ///     called.
         ///   - reporter: Called once for each loop; the closure that it returns is called with each report of that
         ///     loop. The loop's thread calls it when the interval has passed and the loop is about to sleep or its
-        ///     outermost run has ended. A thread that calls ``report()`` or ``stop()`` calls it too. After the end of
-        ///     the loop's thread, the thread that adds or reports next calls it a last time. No lock is held meanwhile.
-        ///     The loop waits until the call returns.
+        ///     outermost run has ended; the loop waits until the call returns. A thread that calls ``report()`` or
+        ///     ``stop()`` calls it too. After the end of the loop's thread, the next addition of a loop, or the next
+        ///     call of ``report()`` or ``readings()``, calls it a last time. It is called with no lock held.
         ///
         /// - Precondition: the interval is positive.
         public init(every interval: Duration?, reporter: @escaping ReporterMaker) {
@@ -83,7 +83,7 @@ extension RunLoop {
 
         /// Ends the counting, and calls each loop's reporter a last time.
         ///
-        /// A second call does nothing. A metering that is released ends by itself.
+        /// A second call does nothing. The release of the metering stops it too.
         public func stop() {
             for loop in subscription.stop() { loop.report() }
         }

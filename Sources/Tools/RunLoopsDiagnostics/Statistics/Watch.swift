@@ -57,7 +57,7 @@ extension RunLoop {
 
         /// Ends the watch.
         ///
-        /// A second call does nothing. A watch that is released ends by itself. An event on another thread may still be
+        /// A second call does nothing. The release of the watch stops it too. An event on another thread may still be
         /// reported while this call returns.
         public func stop() { _ = subscription.stop() }
     }

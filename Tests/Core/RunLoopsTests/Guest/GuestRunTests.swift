@@ -163,7 +163,7 @@ struct GuestRunTests {
         }.get()
     }
 
-    @Test func `Between calls of runReady, the loop can run and sleep by itself`() throws {
+    @Test func `Between calls of runReady, the program can run the loop, which sleeps and wakes as usual`() throws {
         try withGuest { host in
             let (loop, calls) = (host.loop, Locked<[String]>())
             loop.add(.sendable(.after(.milliseconds(1))) { _ in calls.note("own run") }, in: .default)
@@ -185,7 +185,7 @@ struct GuestRunTests {
         }
     }
 
-    @Test func `While the loop runs by itself, no system call leaves its poll descriptor readable`() throws {
+    @Test func `While the program runs the loop itself, no system call leaves the poll descriptor readable`() throws {
         let calls = CountingCalls()
         let shown = try withGuest(calls: calls) { host in
             let loop = host.loop

@@ -13,7 +13,7 @@ import Testing
 struct GuestStressTests {
     private static var operations: Int { getenv("RUNLOOPS_FULL") == nil ? 15_000 : 100_000 }
 
-    @Test func `A host serves random work once and in time, and each turn without work has a cause`() throws {
+    @Test func `A host serves random work once and in time, and makes no turn without a reason`() throws {
         let ledger = Ledger()
         let outcome = try withGuest { host in Self.drive(host, ledger) }
         #expect(outcome.isComplete, "the descriptor stayed silent for plenty of time")

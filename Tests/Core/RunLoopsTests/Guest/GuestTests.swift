@@ -278,7 +278,7 @@ struct GuestTests {
         }
     }
 
-    @Test func `The poll descriptor is readable for work, except while the loop sleeps in a run of its own`()
+    @Test func `The poll descriptor is readable for work, except while the loop sleeps in a run outside runReady`()
         throws
     {
         try withGuest { host in

@@ -291,7 +291,7 @@ import Testing
         }
     }
 
-    @Test func `A repeating timer moved to another thread's loop in its callout fires there`() {
+    @Test func `A repeating timer whose callout moves it to another thread's loop fires there`() {
         let other = Locked<RunLoop?>(nil)
         let (isReady, mayEnd) = (Permit(), Permit())
         let host = TestThread {

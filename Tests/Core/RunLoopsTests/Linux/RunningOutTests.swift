@@ -95,7 +95,7 @@ import Testing
 
     // MARK: An epoll that cannot be replaced
 
-    @Test func `If an epoll with a closed descriptor cannot be replaced, the loop does not spin and serves others`() {
+    @Test func `A loop that cannot replace an epoll with a closed descriptor does not spin and serves the others`() {
         let calls = CountingCalls()
         withRealLoop(calls: calls) { loop in
             let good = DescriptorPair.pipe()

@@ -397,7 +397,7 @@ import Testing
         }
     }
 
-    @Test func `Delayed closures are listed among the items in modes`() {
+    @Test func `itemsInModes returns delayed closures too`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.perform(after: .seconds(1), in: "other", fileID: "Module/File.swift", line: 12) {}

@@ -8,7 +8,7 @@ import Testing
 
 /// Specification 2: modes.
 @Suite(.ownThread) struct ModeRuleTests {
-    @Test func `Adding an item to an unknown mode makes the mode and a query does not`() {
+    @Test func `Adding an item to an unknown mode creates the mode, and a query creates no mode`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let source = RunLoop.Source { _ in }

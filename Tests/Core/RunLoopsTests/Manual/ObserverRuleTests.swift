@@ -8,7 +8,7 @@ import Testing
 
 /// Specification 3.5 and 3.6: observers.
 @Suite(.ownThread) struct ObserverRuleTests {
-    @Test func `Observers are called by ascending order, and observers of equal order as they were added`() {
+    @Test func `Observers are called in ascending order, and those of equal order in the order of their addition`() {
         ManualRunLoop.with { manual in
             manual.loop.addSource()
             for (label, order) in [("c", 0), ("e", 9), ("a", Int.min), ("d", 0), ("b", -1)] {

@@ -191,7 +191,7 @@ import Testing
         }
     }
 
-    @Test func `TraceRecorder lists callouts, includes notes, and records nothing after stop`() {
+    @Test func `TraceRecorder records callouts and notes, and nothing after stop`() {
         ManualRunLoop.with { manual in
             let recorder = RunLoop.TraceRecorder(manual.loop)
             manual.loop.add(

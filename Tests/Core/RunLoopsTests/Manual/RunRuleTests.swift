@@ -358,7 +358,7 @@ import Testing
 
     // MARK: 4.6
 
-    @Test func `Passing a run to stop ends that run after the runs nested in it`() {
+    @Test func `A stop of an outer run ends that run after the runs nested in it`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let start = manual.now
@@ -378,7 +378,7 @@ import Testing
         }
     }
 
-    @Test func `Passing a middle run to stop does not end the runs around it`() {
+    @Test func `A stop of a middle run does not end the runs around it`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let results = Box<[RunLoop.RunResult]>([])
@@ -399,7 +399,7 @@ import Testing
         }
     }
 
-    @Test func `Passing the innermost run to stop ends it, and passing an ended run has no effect`() {
+    @Test func `A stop of the innermost run ends it, and a stop of an ended run has no effect`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let ended = Box<RunLoop.Run?>(nil)

@@ -12,7 +12,7 @@ import Testing
         recorder.callouts.filter { $0.hasPrefix("source") }.map { String($0.dropFirst(8).dropLast()) }
     }
 
-    @Test func `Sources are performed by ascending order, and sources of equal order as they were signalled`() {
+    @Test func `Sources are performed in ascending order, and those of equal order in the order of their signals`() {
         ManualRunLoop.with { manual in
             let sources = [("c", 1), ("a", -5), ("d", 1), ("b", 0), ("e", Int.max)].map { name, order in
                 RunLoop.Source(order: order, label: name) { _ in }

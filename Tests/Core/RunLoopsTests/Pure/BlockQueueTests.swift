@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func `A block of a mode that runs later still runs before blocks that were posted after it`() {
+    @Test func `A block that waits for its mode still runs before blocks that were posted later`() {
         ManualRunLoop.with { manual in
             let ran = Box<[String]>([])
             manual.loop.addCommonMode("other")

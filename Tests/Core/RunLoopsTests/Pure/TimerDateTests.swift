@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `The tolerance is clamped to zero and half the interval`() {
+    @Test func `The tolerance is clamped to the range from zero to half the interval`() {
         func tolerance(_ wished: Duration, _ schedule: RunLoop.Timer.Schedule) -> Duration {
             RunLoop.Timer(schedule, tolerance: wished) { _ in }.tolerance
         }

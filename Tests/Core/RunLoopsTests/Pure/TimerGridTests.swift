@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `The tolerance is clamped to zero and half the interval`() {
+    @Test func `The tolerance is clamped to the range from zero to half the interval`() {
         #expect(TimerGrid.tolerance(5, interval: 0) == 5)
         #expect(TimerGrid.tolerance(.max, interval: 0) == .max)
         #expect(TimerGrid.tolerance(-5, interval: 0) == 0)

@@ -39,7 +39,7 @@ import Testing
         #expect(heap.drain() == [2, 0, 3, 1, 9])
     }
 
-    @Test func `A removed slot is not in the heap and can be inserted again`() {
+    @Test func `The slot of a removed entry is not in the heap and can be inserted again`() {
         let heap = SharedHeap()
         heap.insert(Entry(date: 1, sequence: 0, slot: 5))
         #expect(heap.contains(5))
@@ -75,7 +75,7 @@ import Testing
         #expect(heap.drain() == Array(1...30) + [0] + Array(31...49))
     }
 
-    @Test func `lastPlace returns the place that removeFirst gave an entry, and nil for other entries`() {
+    @Test func `lastPlace returns the index given to removeFirst for the removed entry, and nil for others`() {
         let heap = SharedHeap()
         for slot in 0..<3 { heap.insert(Entry(date: Int64(slot), sequence: 0, slot: UInt32(slot))) }
         heap.removeFirst(to: 70)

@@ -45,7 +45,7 @@ import Testing
     private static let hasFastBlocks = (FastBlocks()?.count ?? -1) >= 0
 
     @Test(.enabled(if: !Sanitizer.isAny && hasFastBlocks))
-    func `A growing timer table does not make the C library merge its free blocks`() async {
+    func `A growing timer heap does not make the C library merge the thread's small free blocks`() async {
         await #expect(processExitsWith: .success) {
             // A thread has a heap of its own, and nothing else happens there between the two counts. So many blocks that no
             // other thread's heap has as many: another thread may join its own at any time.

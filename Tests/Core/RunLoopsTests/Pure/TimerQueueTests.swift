@@ -133,7 +133,7 @@ import Testing
         #expect(queue.serve(at: 9) == [timer, tolerant, closure])
     }
 
-    @Test func `Timers on the list of due timers count for firstDate until they are served or removed`() {
+    @Test func `firstDate takes account of timers on the list of due timers until they are served or removed`() {
         let queue = SharedQueue()
         let first = queue.insert(FakeTimer(fire: 1))
         let tolerant = queue.insert(FakeTimer(fire: 2, slack: 50))
@@ -160,7 +160,7 @@ import Testing
         #expect(queue.count == 1)
     }
 
-    @Test func `A timer removed from the list of due timers is released when serving reaches its place`() {
+    @Test func `A timer removed from the list of due timers is released when the pass reaches its position`() {
         let queue = SharedQueue()
         let witness = Witness()
         let timer = queue.insert(FakeTimer(fire: 1))
@@ -210,7 +210,7 @@ import Testing
         queue.end(outer)
     }
 
-    @Test func `Renumbering a queue keeps its order and the names of its closures`() {
+    @Test func `Renumbering a queue keeps its order and the identifiers of its closures`() {
         let queue = SharedQueue(sequence: 1000)
         let exact = (0..<5).map { _ in queue.insert(at: 7) }
         let tolerant = (0..<3).map { queue.insert(FakeTimer(fire: 7, slack: Int64(1 + $0))) }
@@ -304,7 +304,7 @@ import Testing
         #expect(queue.serve(at: 9) == [timer])
     }
 
-    @Test func `all lists each timer and closure once with its label`() {
+    @Test func `The property all contains each timer and closure once, with its label`() {
         let queue = SharedQueue()
         queue.insert(FakeTimer(fire: 9))
         queue.insert(FakeTimer(fire: 8, slack: 3))

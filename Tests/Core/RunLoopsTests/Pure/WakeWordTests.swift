@@ -83,7 +83,7 @@ import Testing
         #expect(word.wakeUp == 4)
     }
 
-    @Test(arguments: phases) func `Each phase can follow each other phase`(from: WakeWord.Phase) {
+    @Test(arguments: phases) func `Each phase can follow every phase`(from: WakeWord.Phase) {
         let word = Word()
         _ = word.beginRun()
         for next in Self.phases {
@@ -189,14 +189,14 @@ import Testing
         #expect(word.asked == 1)
     }
 
-    @Test func `A negative instant is kept as zero`() {
+    @Test func `A negative instant is stored as zero`() {
         let word = Word()
         _ = word.beginRun()
         _ = word.wake(at: -3)
         #expect(word.wakeUp == 0)
     }
 
-    @Test func `An instant that is too large is kept as the largest that fits`() {
+    @Test func `An instant that is too large is stored as the largest that fits`() {
         let last: Int64 = (1 << 58) - 2
         for (instant, kept) in [(1 << 57, 1 << 57), (last, last), (last + 1, last), (.max, last)] as [(Int64, Int64)] {
             let word = Word()
@@ -317,7 +317,7 @@ import Testing
         #expect(word.fallAsleep() == nil)
     }
 
-    @Test func `After a nested run, an earlier stop is still a wake-up with its instant`() {
+    @Test func `After a nested run, a stop of the outer run still counts as a wake-up at the stop's instant`() {
         let word = Word()
         _ = word.beginRun()
         _ = word.stop(at: 3)
