@@ -9,7 +9,7 @@ package enum LoopEvent: Sendable {
     case runBegins(RunLoop.Mode)
     /// A run reaches an activity, whether or not an observer asks for it.
     case passes(RunLoop.Activities)
-    /// A callout begins; with the item's label, or the place where a block was added.
+    /// A callout of this kind begins; the label is the item's, or says where the block was added.
     case calls(Callee, ItemLabel)
     /// The time on the monotonic clock at which the callout that has just begun became ready: a timer was due, a source
     /// signalled, a block posted or a descriptor found ready.
@@ -35,7 +35,7 @@ package enum LoopEvent: Sendable {
     package enum Callee: String, Sendable {
         case observer, block, source, descriptor, timer
         case mainQueue = "main queue"
-        /// A job that was queued by itself and runs inside another callout.
+        /// A job that was put into its queue separately, and runs inside another callout.
         case job
     }
 
@@ -56,8 +56,8 @@ struct LoopWait {
 }
 
 extension LoopWait {
-    /// The wait of the signal with this number; `nil` if the signal was given before recording began, or too many were
-    /// given since.
+    /// Finds when and by which thread the signal with this number was given; `nil` if the signal was given before
+    /// recording began, or too many signals were given since.
     init?(signal: UInt64) {
         var time: Int64 = 0
         var thread: Int32 = 0
@@ -67,14 +67,16 @@ extension LoopWait {
 
     /// The time at which the signal with this number was given; `nil` if that was before recording began.
     ///
-    /// After 1,024 later signals of the process it is the time of one of these, a little later. After 2³⁰ it is `nil`.
+    /// Once the process has given 1,024 later signals, the result is the time of one of these, which is a little later.
+    /// After 2³⁰ later signals the result is `nil`.
     static func began(signal: UInt64) -> Int64? {
         var time: Int64 = 0
         var thread: Int32 = 0
         return rl_find_signal(signal, &time, &thread) ? time : nil
     }
 
-    /// The wait of a job; `nil` if it was queued before recording began, or too many were queued since.
+    /// Finds when and by which thread a job was queued; `nil` if it was queued before recording began, or too many jobs
+    /// were queued since.
     init?(job: UnsafeRawPointer) {
         var time: Int64 = 0
         var thread: Int32 = 0

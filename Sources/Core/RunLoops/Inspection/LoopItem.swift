@@ -11,7 +11,7 @@ package struct LoopItem: Sendable, Equatable {
     package var modes: [RunLoop.Mode] = []
     /// Whether it was added to the common modes.
     package var isCommon = false
-    /// The instant of the monotonic clock since which an unserved item waits.
+    /// The time on the monotonic clock at which an unserved item became ready.
     package var since: Int64 = 0
 }
 
@@ -62,9 +62,9 @@ extension RunLoop {
 
         var all: [One] = []
         private var indices: [ObjectIdentifier: Int] = [:]
-        /// The sources of the mode that the thread sleeps in, with no wake-up on its way.
+        /// The sources of the mode in which the thread sleeps; empty if the thread is awake or a wake-up is on its way.
         var asleep: [Source] = []
-        /// The blocks that wait for the end of the same sleep.
+        /// The blocks that were posted without a wake-up, and that a run in this mode would run.
         var quiet: [QuietBlock] = []
 
         mutating func add(_ item: Item, _ mode: Mode, isCommon: Bool) {
@@ -78,9 +78,9 @@ extension RunLoop {
         }
     }
 
-    /// Every item with its modes.
+    /// Finds every item with its modes; `nil` after the thread's end, and if there are too many timers.
     ///
-    /// With the lock held.
+    /// Called with the lock held.
     private func findItems() -> FoundItems? {
         if state.isDead || state.timerBuckets.reduce(0, { $0 + $1.queue.count }) > Self.maxTimers { return nil }
         var found = FoundItems()

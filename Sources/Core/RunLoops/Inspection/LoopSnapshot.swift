@@ -17,7 +17,7 @@ extension RunLoop {
         return (state.runs.map(\.mode.mode), maxCount > 0 ? nextTimers(maxCount, in: current) : [])
     }
 
-    /// With the lock held.
+    /// Returns the first `maxCount` timers of a mode, soonest first; called with the lock held.
     private func nextTimers(
         _ maxCount: Int, in mode: ModeState
     ) -> [(label: String, due: Int64, interval: Int64, tolerance: Int64)] {

@@ -6,8 +6,8 @@ package protocol LoopTracer: AnyObject {
     func trace(_ event: LoopEvent)
 }
 
-/// Holds the tracer of a loop in a constant: the reference to the box is not counted, so that reading the tracer counts
-/// no reference either.
+/// Holds the tracer of a loop in a constant, so that the loop can read the tracer through an unmanaged reference to the
+/// box, without reference counting.
 final class TracerBox {
     let tracer: any LoopTracer
     init(_ tracer: any LoopTracer) { self.tracer = tracer }
@@ -19,7 +19,7 @@ package enum NewLoops {
         Guarded<[(owner: ObjectIdentifier, listener: @Sendable (RunLoop) -> Void)]>([])
     }
 
-    /// Calls `listener` with each new loop, on the thread that makes the loop and before any other thread knows it.
+    /// Calls `listener` with each new loop, on the thread that makes the loop and before any other thread can use it.
     ///
     /// The calls end when ``remove(_:)`` is called with `owner`.
     package static func add(_ owner: AnyObject, _ listener: @escaping @Sendable (RunLoop) -> Void) {

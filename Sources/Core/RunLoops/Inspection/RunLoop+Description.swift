@@ -58,7 +58,7 @@ private struct LoopPicture {
     let blocks: [String]
     let now: [RunLoop.TimeBase: Int64]
 
-    /// With the lock held.
+    /// Reads the parts of a loop; called with the lock held.
     init(_ loop: RunLoop) {
         threadName = loop.threadName
         blocks = loop.blocks.picture(onLoopsThread: SystemCalls.threadID == loop.threadID)

@@ -6,9 +6,9 @@ internal import Synchronization
 /// The number of loops that call a source's closure at this moment, the number of the source's signal, and whether the
 /// source is invalid.
 ///
-/// One word, so that a call needs no lock and counts no reference. While a loop calls the closure, the closure belongs
-/// to that loop. The last loop that ends a call of an invalid source releases the closure; the word shows which loop is
-/// the last.
+/// All of this is in one atomic word, so that a call of the closure needs no lock and no reference counting. While a
+/// loop calls the closure, the closure belongs to that loop. The last loop that ends a call of an invalid source
+/// releases the closure; the word shows which loop is the last.
 struct CallWord: ~Copyable {
     private enum Bits {
         /// The bit of a signalled source; never set together with `invalid`.

@@ -193,8 +193,8 @@ extension RunLoop {
             return repeats || taken.isEmpty ? taken : takeOnce(taken, wanted)
         }
 
-        /// Empties the set of a source that does not repeat, and returns `taken`; returns no events if another loop has
-        /// emptied the set, or it was changed, before.
+        /// Empties the event set of a source that does not repeat, and returns `taken`; returns no events if another
+        /// thread has emptied or changed the set first.
         @inline(never)
         private func takeOnce(_ taken: Events, _ wanted: Events) -> Events {
             let isFirst = interest.compareExchange(

@@ -52,10 +52,10 @@ extension RunLoop {
 
         /// Makes the loop the item's owner, if the item can be in one loop only; returns false if another loop has it.
         ///
-        /// Without the lock.
+        /// Called without the loop's lock.
         func claim(for state: RunLoop.State) -> Bool { true }
 
-        /// Whether no other loop has claimed the item meanwhile.
+        /// Whether the item's owner is still this loop; always true for an item that can be in several loops.
         func belongs(to state: RunLoop.State) -> Bool { true }
 
         /// The kind of the item, for tools.

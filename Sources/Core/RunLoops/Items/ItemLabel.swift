@@ -48,7 +48,7 @@ package enum ItemLabel: @unchecked Sendable {
                 && left.string == right.string
         }
 
-        /// Hashes what the comparison compares.
+        /// Hashes the text and the line.
         package func hash(into hasher: inout Hasher) {
             hasher.combine(string)
             hasher.combine(location?.line)
@@ -65,7 +65,7 @@ package enum ItemLabel: @unchecked Sendable {
     @inline(__always)
     init(_ location: CodeLocation) { self = .location(file: location.file, line: location.line) }
 
-    /// Makes a label that the library itself gives.
+    /// Makes a label whose text comes from the library itself.
     package init(_ text: String) { self = .text(Text(text)) }
 
     /// The text, or `Module/File.swift:12`.

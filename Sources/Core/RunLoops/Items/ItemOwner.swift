@@ -3,11 +3,11 @@
 
 internal import Synchronization
 
-/// The lock of a loop, in memory that is never freed: another loop uses it after this one was released.
+/// The lock of a loop, in memory that is never freed: after the loop has ended, another loop uses the same lock.
 ///
-/// So an item that was in a loop can take the lock, and look whether it still belongs to that loop, without keeping the
-/// loop alive. A thread that has read an old owner still takes a valid lock. The lock leads to the loop's state and not
-/// to the loop: the last reference to a loop is never released while its lock is held
+/// An item that was in a loop can therefore take the lock, and check whether the item still belongs to that loop,
+/// without keeping the loop alive. A thread that has read an old owner still takes a valid lock. The lock leads to the
+/// loop's state and not to the loop: the last reference to a loop is never released while its lock is held
 /// (Documentation/Decisions/0042-state-below-the-loop.md).
 struct LoopLock: ~Copyable {
     typealias Pointer = UnsafeMutablePointer<LoopLock>
@@ -20,9 +20,11 @@ struct LoopLock: ~Copyable {
 
     fileprivate init() {}
 
-    /// The loop's state; `nil` while no loop uses the lock, and in a forked child for its parent's loop.
+    /// The state of the loop that uses the lock; `nil` while no loop uses it, and in a forked child if its parent's
+    /// loop uses it.
     ///
-    /// With the lock held. So an item of a loop that a forked child has inherited finds no loop, and changes nothing in it.
+    /// Called with the lock held. In a forked child an item of a loop of the parent finds no state here, and changes
+    /// nothing in that loop.
     @inline(__always)
     var state: Unmanaged<RunLoop.State>? { generation.isInherited ? nil : user }
 
@@ -44,7 +46,7 @@ struct LoopLock: ~Copyable {
         return pointer
     }
 
-    /// Assigns the lock to a loop; with `nil` another loop may use it.
+    /// Assigns the lock to the loop of `state`; `nil` takes the lock from its loop, so that another loop may use it.
     static func assign(_ pointer: Pointer, to state: RunLoop.State?) {
         pointer.pointee.take()
         // Field by field: a call that changes all of the structure would have the lock to itself, which other threads wait for.
@@ -55,7 +57,7 @@ struct LoopLock: ~Copyable {
     }
 }
 
-/// The loop that an item belongs to, at most one, and with it the lock that guards the item's fields.
+/// The loop that an item belongs to, if any; its lock guards the item's fields.
 ///
 /// An item that belongs to no loop has a small lock of its own, in the same word.
 struct ItemOwner: ~Copyable {
@@ -81,7 +83,8 @@ struct ItemOwner: ~Copyable {
 
     /// Makes the loop of `state` the owner of an item that no loop has had; returns whether it is the owner.
     ///
-    /// Apart from ``claim(for:isInMode:)``, since the closure there counts a reference even if it is not called.
+    /// This is a separate function, because passing a closure to ``claim(for:isInMode:)`` costs reference counting even
+    /// if the closure is not called.
     @inline(__always)
     func claimUnowned(for state: RunLoop.State) -> Bool {
         let own = UInt(bitPattern: state.lockPointer)
@@ -90,7 +93,8 @@ struct ItemOwner: ~Copyable {
         return exchanged || found == own
     }
 
-    /// Makes the loop of `state` the owner, unless another has the item in one of its modes.
+    /// Makes the loop of `state` the owner, unless another loop has the item in one of its modes; returns whether it is
+    /// the owner.
     ///
     /// - Parameter isInMode: Whether the item is in a mode of its owner; asked with the owner's lock held.
     @inline(never)
@@ -121,7 +125,9 @@ struct ItemOwner: ~Copyable {
         if let holder { holder.pointee.giveBack() } else { release(to: State.free) }
     }
 
-    /// The loop's lock at that address, if the item still belongs to it.
+    /// Takes the loop's lock at the address `found`, and returns it if the item still belongs to that loop.
+    ///
+    /// Otherwise releases the lock again, and returns `nil`.
     @inline(__always)
     private func take(_ found: UInt) -> LoopLock.Pointer? {
         // SAFETY: the address of a loop's lock, whose memory is never freed.

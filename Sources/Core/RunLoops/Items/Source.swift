@@ -16,7 +16,7 @@ extension RunLoop {
     ///
     /// Thread safety: all members may be used by any thread.
     public final class Source: Item, @unchecked Sendable {
-        /// Called when the source is added to or removed from a mode of a loop.
+        /// A closure that is called when the source is added to or removed from a mode of a loop.
         typealias ModeCallback = (RunLoop, Mode) -> Void
 
         /// One mode of one loop that the source is in.
@@ -33,18 +33,20 @@ extension RunLoop {
         private let lock = Lock()
         // Guarded by the lock.
         @exclusivity(unchecked) private var memberships: [Membership] = []
-        /// The first place that the source has had, kept until the source is released.
+        /// The source's place in the signal queue of the first mode that it was added to; kept until the source is
+        /// released.
         @exclusivity(unchecked) private var firstPlace: SignalQueue<Source>.Place?
-        /// All other places, in a mode or not, until their loops end.
+        /// The source's places in the signal queues of other modes; kept until their loops end, also if the source has
+        /// left the mode.
         @exclusivity(unchecked) private var otherPlaces: [SignalQueue<Source>.Place] = []
-        /// The first place, if the source has had no other place: such a source can be signalled without the lock.
+        /// `firstPlace`, if the source has never been in another mode; such a source can be signalled without the lock.
         private let solePlace = Atomic<UnsafeRawPointer?>(nil)
         /// The closures, which are released as ``CallWord`` describes.
         @exclusivity(unchecked) private var performer: Performer?
         private let schedule: ModeCallback?
         private let cancel: ModeCallback?
 
-        /// A closure that is not copied, so that a call counts no reference to it.
+        /// A closure in a structure that cannot be copied, so that a call does no reference counting.
         private struct Performer: ~Copyable {
             let call: (Source) -> Void
         }
@@ -150,11 +152,15 @@ extension RunLoop {
         /// Corresponds to `CFRunLoopSourceIsSignalled`.
         public var isSignalled: Bool { calls.isSignalled }
 
-        /// The number of the signal, 0 if there is none; all sources share one count, so that sources of equal order
-        /// are performed as they were signalled, whatever queue they are in.
+        /// The number of the signal, 0 if there is none.
+        ///
+        /// All sources share one count of signals, so that sources of equal order are performed in the order of their
+        /// signals, whichever queues they are in.
         var signalNumber: UInt64 { calls.signalNumber }
 
-        /// Records for recorders when and by which thread the signal was given, before a loop can find it.
+        /// Records, for diagnostics, when and by which thread the signal was given.
+        ///
+        /// Called before the source is marked as signalled, so that the loop that serves the signal finds the record.
         @inline(never)
         private func recordSignal(_ number: UInt64) {
             let loop = lock.withLock { memberships.first?.loop }
@@ -236,7 +242,8 @@ extension RunLoop {
 
         /// Records that the source was removed from a mode.
         ///
-        /// A place that is queued stays queued, and is skipped when it is taken.
+        /// If its place is in the mode's queue, the place stays there, and the loop skips it when it takes it from the
+        /// queue.
         func leave(_ mode: Mode, of state: RunLoop.State) {
             lock.withLock {
                 memberships.removeAll { membership in

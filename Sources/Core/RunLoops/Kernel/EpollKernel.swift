@@ -4,7 +4,8 @@
 internal import CLinuxKernel
 internal import LinuxLibC
 
-/// The kernel of Linux: a futex where a mode has no descriptors, epoll where it has some.
+/// The kernel of Linux: in a mode without descriptors a thread sleeps on a futex, in a mode with descriptors in an
+/// epoll.
 final class EpollKernel: GuestKernel, @unchecked Sendable {
     let waker: EpollWaker
 
@@ -21,11 +22,11 @@ final class EpollKernel: GuestKernel, @unchecked Sendable {
     func makeGuest() throws(RunLoop.SystemCallError) -> any GuestDescriptor { try EpollGuest(waker: waker) }
 }
 
-/// An epoll around all that a loop waits for: the epoll of a mode, a timer descriptor for each clock, and the
+/// An epoll that contains everything a loop waits for: the epoll of a mode, a timer descriptor for each clock, and the
 /// descriptor that wake-ups write to.
 ///
-/// It is a second epoll around the mode's own. The mode's epoll is made late, is built anew when a closed descriptor is
-/// stuck in it, and differs between modes. The host needs one number, which never changes.
+/// The host could not wait for the mode's own epoll: that epoll is made late, is replaced when a closed descriptor is
+/// stuck in it, and differs between modes. The host needs one number that never changes.
 final class EpollGuest: GuestDescriptor {
     private enum Source {
         static let wake: UInt64 = 0
@@ -33,20 +34,22 @@ final class EpollGuest: GuestDescriptor {
         static let timer: UInt64 = 2
     }
 
-    /// The events that wake the host while the loop is in it.
+    /// The epoll events of the wake-up descriptor that wake the host while the loop waits in it.
     private static var wakeBits: UInt32 { RL_EPOLLIN | RL_EPOLLET }
 
     let descriptor: CInt
     private let wake: CInt
     private let waker: EpollWaker
     private let calls: any KernelCalls
-    /// The timer descriptors, one for each clock in the order of the clocks, level-triggered: setting a timer again
-    /// empties it.
+    /// The timer descriptors, one for each clock, in the order of the clocks.
+    ///
+    /// They are level-triggered and never read: setting a timer again ends its readiness.
     @exclusivity(unchecked) private var timers: [(base: RunLoop.TimeBase, descriptor: CInt, deadline: Int64)] = []
-    /// The mode's epoll, and which of the epolls that have had its number it is.
+    /// The mode's epoll that is linked, with the count that tells it from earlier epolls of the same descriptor number.
     @exclusivity(unchecked) private var linked = EpollReadiness.Identity.none
-    /// Whether the mode's epoll is not linked, because the system has refused or the epoll is stale; linking is tried
-    /// again each time.
+    /// Whether the mode's epoll could not be linked, because the system has refused it or the epoll is stale.
+    ///
+    /// Every later call of ``link(_:)`` tries again.
     @exclusivity(unchecked) private var isBlind = false
     @exclusivity(unchecked) private var isClosed = false
 

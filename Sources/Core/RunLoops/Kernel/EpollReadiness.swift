@@ -5,13 +5,13 @@ internal import CLinuxKernel
 internal import LinuxLibC
 internal import Synchronization
 
-/// The descriptors of one mode: an epoll, made for the first descriptor.
+/// The set of descriptors of one mode; it makes its epoll for the first descriptor.
 ///
-/// Without descriptors it is only a futex to sleep on.
+/// A thread that waits for a set without descriptors sleeps on a futex.
 final class EpollReadiness: Readiness {
     /// The maximum number of events that one call fetches.
     ///
-    /// More events are fetched by the next call; none is lost.
+    /// The next call fetches the rest, so that none is lost.
     private static let batch = 64
 
     /// The tokens of this package's own descriptors; they are greater than all tokens of sources.
@@ -27,7 +27,8 @@ final class EpollReadiness: Readiness {
         let token: UInt64
     }
 
-    /// A descriptor that is always ready while its number belongs to this file.
+    /// A descriptor that epoll refuses because its file is always ready; `file` shows whether the number still means
+    /// that file.
     private struct AlwaysReady {
         let file: FileIdentity
         var ready: ReadyDescriptor
@@ -40,12 +41,14 @@ final class EpollReadiness: Readiness {
 
     private let waker: EpollWaker
     private let calls: any KernelCalls
-    /// Whether the loop's thread has to look at what the lock guards; usually it need not take the lock.
+    /// Whether fields that the lock guards have changed since the loop's thread read them; the thread takes the lock
+    /// only then.
     private let hasNews = Atomic<Bool>(false)
-    /// The values at the last look of the loop's thread: the epoll, and whether anything is always ready.
+    /// The copy that the loop's thread has made of `epoll`, and of whether there are any always ready descriptors.
     @exclusivity(unchecked) private var seen: (epoll: CInt, hasAlwaysReady: Bool) = (-1, false)
     @exclusivity(unchecked) private var epoll: CInt = -1
-    /// The number of epolls so far: a descriptor's number is used again.
+    /// The number of epolls that the set has made so far; it tells an epoll from an earlier one whose descriptor had
+    /// the same number.
     @exclusivity(unchecked) private var epollsMade = 0
     /// The buffer for fetched events; used by the loop's thread alone.
     @exclusivity(unchecked) private var events: UnsafeMutablePointer<epoll_event>?
@@ -55,9 +58,9 @@ final class EpollReadiness: Readiness {
     @exclusivity(unchecked) private var hasFineTimer = false
     /// The loop's thread's copy of `isStale`.
     @exclusivity(unchecked) private var isSleepless = false
-    /// Guards what follows: other threads add and remove while the loop's thread waits.
+    /// Guards the fields below, because other threads add and remove descriptors while the loop's thread waits.
     ///
-    /// Taken inside the loop's lock; not held during a wait.
+    /// A thread may take this lock while it holds the loop's lock, and does not hold it during a wait.
     private let lock = Lock()
     /// Epolls that were replaced while a thread may have been about to wait for them; the next wait closes them.
     @exclusivity(unchecked) private var retired: [CInt] = []
@@ -156,7 +159,8 @@ final class EpollReadiness: Readiness {
         return result > 0 ? Self.events(UInt32(result)) : []
     }
 
-    /// The entry of a descriptor that is always ready; a number that was closed, or is another file's, is forgotten.
+    /// Returns the entry of an always ready descriptor; removes the entry if the descriptor was closed or its number is
+    /// another file's.
     private func findAlwaysReady(_ descriptor: CInt) -> AlwaysReady? {
         guard let always = alwaysReady[descriptor] else { return nil }
         var file = FileIdentity()
@@ -182,24 +186,26 @@ final class EpollReadiness: Readiness {
         noteNews()
     }
 
-    /// Makes the loop's thread look again.
+    /// Tells the loop's thread that fields which the lock guards have changed, so that it reads them again.
     ///
-    /// With the lock held.
+    /// Called with the lock held.
     private func noteNews() {
         // releasing: pairs with the load in wait; the lock hands over everything else.
         hasNews.store(true, ordering: .releasing)
     }
 
-    /// Which epoll the set has at present.
+    /// Identifies the epoll that the set has at present.
     struct Identity: Equatable {
         static let none = Identity(epoll: -1, number: 0)
         let epoll: CInt
         let number: Int
     }
 
-    /// The epoll, for a host that waits for it by itself, and whether something is ready that the epoll does not show.
+    /// The epoll, for a host that waits for it in place of this class, and whether something is ready that the epoll
+    /// does not show.
     ///
-    /// A stale epoll would keep the host awake: the host looks at the loop from time to time instead.
+    /// A stale epoll would keep the host awake, so the host does not wait for it, and the loop's descriptor becomes
+    /// readable every millisecond instead.
     var identity: (Identity, isAlwaysReady: Bool, isStale: Bool) {
         lock.lock()
         defer { lock.unlock() }
@@ -294,7 +300,8 @@ final class EpollReadiness: Readiness {
         fetch(epollWait(epoll, until: limit.monotonic), into: &ready)
     }
 
-    /// Waits where the epoll always has something to report: 10 ms at most, then looks what the epoll has.
+    /// Waits without the epoll, which is stale and would report something at once: sleeps for 10 ms at most, then
+    /// fetches the epoll's events.
     private func sleepBesideEpoll(
         _ word: borrowing WakeWord, until limit: WaitLimit, into ready: inout [ReadyDescriptor]
     ) {
@@ -358,9 +365,9 @@ final class EpollReadiness: Readiness {
         return result
     }
 
-    /// Sets the timer descriptor of `base`; makes it when it is first needed.
+    /// Sets the timer descriptor of `base`, which the first call makes.
     ///
-    /// Edge-triggered and never read: setting the timer again empties it.
+    /// The descriptor is edge-triggered and never read: setting the timer again ends its readiness.
     private func setClock(_ base: RunLoop.TimeBase, to deadline: Int64) throws(RunLoop.SystemCallError) {
         let index: Int
         if let found = timers.firstIndex(where: { $0.base == base }) {
@@ -400,9 +407,10 @@ final class EpollReadiness: Readiness {
         }
     }
 
-    /// Whether the event is of a file that still has its descriptor.
+    /// Whether a source is still registered with this token.
     ///
-    /// A separate function, so that a wait whose epoll is not stale pays only for a test.
+    /// A stale epoll also reports files whose registered descriptors were closed. The check is in a function of its
+    /// own, so that a wait whose epoll is not stale only tests a flag.
     /// - Complexity: O(n) in the descriptors of the set.
     @inline(never)
     private func isRegistered(_ token: UInt64) -> Bool {

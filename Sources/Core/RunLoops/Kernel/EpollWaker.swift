@@ -11,19 +11,22 @@ enum FineWait: Sendable {
     case timerDescriptor
 }
 
-/// How a kernel and its sets of descriptors wake the thread of a loop.
+/// Wakes the thread of a loop from its sleep, for a kernel and all its sets of descriptors.
 final class EpollWaker: @unchecked Sendable {
     let calls: any KernelCalls
-    /// Falls back, once and permanently, when the kernel does not know the call.
+    /// The way to wait; changes to ``FineWait/timerDescriptor``, once and permanently, when the kernel does not know
+    /// the call.
     @exclusivity(unchecked) var fineWait: FineWait
-    /// Taken inside the lock of a readiness.
+    /// Guards the making of the wake-up descriptor; a thread may take it while it holds the lock of an
+    /// ``EpollReadiness``.
     private let making = Lock()
-    /// Made with the first epoll of the loop; it is in every epoll of the loop, edge-triggered and not read for a
-    /// wake-up: each write is an edge, and the count cannot overflow within the age of the universe.
+    /// The event descriptor that wake-ups write to; made with the first epoll of the loop, and contained in every epoll
+    /// of the loop.
     ///
-    /// ``EpollGuest/speak()`` alone empties it.
+    /// It is edge-triggered: each write wakes the epoll, and the woken thread does not read it. The count cannot
+    /// overflow within the age of the universe. ``EpollGuest/speak()`` alone empties it.
     @exclusivity(unchecked) private(set) var wakeDescriptor: CInt = -1
-    /// The timer slack is a property of the thread: set once, before the first timed wait.
+    /// Whether the thread's timer slack was set, which is done once, before the first timed wait.
     @exclusivity(unchecked) private var hasFineSlack = false
 
     init(calls: any KernelCalls, fineWait: FineWait) {

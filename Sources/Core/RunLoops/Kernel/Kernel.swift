@@ -125,8 +125,9 @@ protocol GuestDescriptor: AnyObject {
     /// Makes the descriptor readable while anything in `readiness` is ready, in place of the set that was linked
     /// before.
     ///
-    /// Returns false if something is ready that a descriptor cannot show: then ``Kernel/wake(_:_:)`` has to show it.
-    /// Call this before ``set(_:)``, which makes up for a link that was refused.
+    /// Returns false if something is ready that a descriptor cannot show: the caller then has to call
+    /// ``Kernel/wake(_:_:)``. Call this before ``set(_:)``: if the system refused the link, ``set(_:)`` makes the
+    /// descriptor readable every millisecond instead.
     func link(_ readiness: any Readiness) -> Bool
 
     /// Keeps the descriptor from becoming readable, until ``speak()`` is called.

@@ -17,15 +17,16 @@ internal import Synchronization
 package struct WakeWord: ~Copyable, @unchecked Sendable {
     /// The phase of the thread.
     package enum Phase: UInt64, Sendable {
-        /// In no run, or after its sleep: it looks at everything before it sleeps, so that wake-ups are not stored.
+        /// The thread is in no run, or has slept; it looks at everything before it sleeps, so that wake-ups are not
+        /// stored.
         case awake = 0
-        /// On its way to sleep: a wake-up gets a turn of its own, and needs no call to the kernel.
+        /// The thread is on its way to sleep; a wake-up causes a turn of its own, and needs no call to the kernel.
         case goingToSleep = 1
-        /// Asleep on this word.
+        /// The thread sleeps on this word.
         case asleepOnWord = 2
-        /// Asleep in the kernel's set of descriptors.
+        /// The thread sleeps in the kernel's set of descriptors.
         case asleepOnDescriptors = 3
-        /// In its host, which waits for a descriptor in place of the sleep.
+        /// The thread is in its host, which waits for a descriptor in place of the sleep.
         case inHost = 4
 
         /// Whether a thread with news has to call the kernel.
@@ -46,9 +47,13 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
         static let ofRun: UInt64 = 31
         /// Set if there was a change since the thread last looked: the thread must not sleep, or has to look again.
         static let news: UInt64 = 32
-        /// The first bit of the instant of the wake-up that is not served, plus one; 0 if there is none.
+        /// The first bit of the time of the stored wake-up.
+        ///
+        /// The bits hold the time in nanoseconds plus one; 0 if no wake-up is stored.
         static let stampShift: UInt64 = 6
-        /// Nine years of nanoseconds: a machine that is up for longer serves wake-ups before everything else.
+        /// The greatest time that fits in the bits: nine years in nanoseconds.
+        ///
+        /// On a machine that is up for longer, wake-ups are served before everything else.
         static let lastStamp: UInt64 = UInt64.max >> 6
     }
 
@@ -66,7 +71,7 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
 
     /// Ends a run: discards a stop that the run did not serve, and keeps a wake-up that was not served.
     ///
-    /// - Parameter isStopped: Whether the outer run was asked to stop meanwhile.
+    /// - Parameter isStopped: Whether the outer run was asked to stop during this run.
     borrowing func endRun(_ outer: Outer, isStopped: Bool = false) {
         let bits = isStopped ? outer.bits | Bits.stop : outer.bits
         _ = update { ($0 & ~Bits.ofRun) | bits }
@@ -159,7 +164,8 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
 
     /// Stores a wake-up, if wake-ups count and none is stored.
     ///
-    /// - Parameter now: Called only if the wake-up is stored: the instant decides which kind has been ready longest.
+    /// - Parameter now: Called only if the wake-up is stored: a turn serves first what has been ready longest, and
+    ///   compares this time.
     /// - Returns: The phase of the sleep, if the kernel has to wake the thread.
     borrowing func wake(now: () -> Int64) -> Phase? { request(stop: false, now) }
 

@@ -84,7 +84,7 @@ final class InternTable<Value: Hashable>: @unchecked Sendable {
     private var values: [Value]
     private var numbers: [Value: UInt32] = [:]
 
-    /// The first values, which are all different, have the first numbers.
+    /// Makes a table in which the values in `first`, which must all be different, have the first numbers.
     init(_ first: [Value] = []) {
         values = first
         for (number, value) in first.enumerated() { numbers[value] = UInt32(number) }

@@ -9,14 +9,15 @@ extension RunLoop {
     /// descriptor. It becomes readable when a timer is due (at the end of its tolerance), a descriptor source's
     /// descriptor is ready, the main queue has work, or ``wakeUp()`` is called, and stays so until
     /// ``runReady(in:servingMainQueue:)`` has done the work. It follows every change at once, whichever thread makes
-    /// it: a timer that is added, removed or postponed sets another instant and wakes no thread. Work that does not
-    /// wake a sleeping loop does not make the descriptor readable either: a block that is posted with `wake: false`, a
-    /// source that is only signalled. Nor does ``stop()``, which ends a run and not a host.
+    /// the change: a timer that is added, removed or postponed sets another instant and wakes no thread. Work that does
+    /// not wake a sleeping loop does not make the descriptor readable either: a block that is posted with `wake:
+    /// false`, a source that is only signalled. Nor does ``stop()``, which ends a run and not a host.
     ///
     /// The descriptor is readable for work in one mode: the mode of the last ``runReady(in:servingMainQueue:)`` that
-    /// has returned, at first the default mode. The loop can still be run by itself in between; while it sleeps there,
-    /// the descriptor is not readable. The first access makes the descriptor. Its number stays the same until the
-    /// thread ends, which closes the descriptor: the host must stop waiting for it before that.
+    /// has returned, at first the default mode. Between two such calls the thread can also run the loop with
+    /// ``run(mode:until:returnAfterSourceHandled:)``; while that run sleeps, the descriptor is not readable. The first
+    /// access makes the descriptor. Its number stays the same until the thread ends, which closes the descriptor: the
+    /// host must stop waiting for it before that.
     ///
     /// - Throws: `EMFILE`, `ENFILE`, `ENOMEM`, `ENOSPC` from `epoll_create1(2)`, `eventfd(2)`, `timerfd_create(2)` or
     ///   `epoll_ctl(2)`. In that case the loop is not a guest, and the property can be read again. After a success
@@ -98,8 +99,9 @@ extension RunLoop {
         return result
     }
 
-    /// Sets the mode for which ``pollDescriptor`` is readable, and whether the main queue counts, from the next wait in
-    /// the host on.
+    /// Sets the mode for which ``pollDescriptor`` is readable, and whether work of the main queue makes it readable.
+    ///
+    /// Takes effect when the host waits next.
     package func wait(in mode: Mode, servingMainQueue: Bool) {
         guard let guest = state.guest else { return }
         stand(for: withLock { state.makeMode(mode) }, servingMainQueue)
@@ -124,9 +126,9 @@ extension RunLoop {
     /// Returns whether the loop already has work that does not make ``pollDescriptor`` readable; a host asks before it
     /// waits.
     ///
-    /// `true` if a block was posted or a source signalled since the last turn, without a wake-up. A loop that runs by
-    /// itself finds them in its next turn. In a host no turn of the loop follows by itself, so the host asks. If the
-    /// answer is `true`, the host does not wait, and calls ``runReady(in:servingMainQueue:)``.
+    /// `true` if a block was posted or a source signalled since the last turn, without a wake-up. In a run the next
+    /// turn finds them. In a host there is no next turn until the host calls the loop, so the host asks. If the answer
+    /// is `true`, the host does not wait, and calls ``runReady(in:servingMainQueue:)``.
     ///
     /// A host that runs inside a callout of this loop has to call this, or ``runReady(in:servingMainQueue:)``, before
     /// it waits: during the callout the loop is awake, and the descriptor is not readable.

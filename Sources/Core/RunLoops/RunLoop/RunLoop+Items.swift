@@ -9,16 +9,16 @@ extension RunLoop {
     ///
     /// A timer is in one loop at most. Adding a timer twice is the same as adding it once. If the loop sleeps and the
     /// timer is due before the end of the sleep, the call shortens the sleep. **Delays count from the creation of the
-    /// timer, not from its addition**: a timer whose date has passed meanwhile fires in the next turn.
+    /// timer, not from its addition**: a timer whose date has passed before it is added fires in the next turn.
     ///
     /// - Returns: Whether the timer is in `mode` now. A timer that is invalid or in another loop is not added, as in
     ///   Core Foundation. After the end of the loop's thread no timer is added.
     ///
     /// Corresponds to `CFRunLoopAddTimer`.
-    /// - Precondition: the timer's closure may run on this loop's thread. The loop's timers are in at most 65,535 different
-    ///   sets of modes and clocks at the same time; one more traps.
-    /// - Complexity: O(log n) in the timers of the mode. With `.common` also O(m²) in the modes of the loop: a millisecond
-    ///   for a thousand modes.
+    /// - Precondition: the timer's closure may run on this loop's thread. The loop's timers are in at most 65,535
+    ///   different sets of modes and clocks at the same time; one more traps.
+    /// - Complexity: O(log n) in the timers of the mode. With `.common` also O(m²) in the modes of the loop: a
+    ///   millisecond for a thousand modes.
     @discardableResult
     public func add(_ timer: Timer, in mode: Mode) -> Bool {
         if mode == .common { return addWithoutDescriptor(timer, mode) }
