@@ -8,7 +8,7 @@ struct ItemSet<Item: AnyObject> {
     private var entries: [ObjectIdentifier: (number: Int, item: Item)] = [:]
     private var added = 0
 
-    /// In the order in which they were added.
+    /// The items in the order in which they were added.
     var all: [Item] { sorted { _ in 0 } }
 
     /// Returns the items by ascending order, and items of equal order in the order in which they were added.
@@ -24,7 +24,7 @@ struct ItemSet<Item: AnyObject> {
 
     /// Adds an item.
     ///
-    /// - Precondition: it is not here.
+    /// - Precondition: the set does not contain the item.
     mutating func add(_ item: Item) {
         added += 1
         entries[ObjectIdentifier(item)] = (added, item)

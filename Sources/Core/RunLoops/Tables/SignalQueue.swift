@@ -3,12 +3,13 @@
 
 internal import Synchronization
 
-/// The signalled sources of one mode: any thread adds a place, the loop's thread takes all places at once.
+/// The queue of the signalled sources of one mode: any thread adds a source, the loop's thread takes all sources at
+/// once.
 ///
-/// A source has a place in the queue of every mode that it is in; a place is in its queue at most once. The cost
-/// depends on how many places are queued, not on how many there are.
+/// A source has a ``Place`` for the queue of every mode that it is in, and its place is in the queue at most once. The
+/// cost depends on how many places are queued, not on how many there are.
 final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Sendable {
-    /// One source in one mode.
+    /// A source's link for the queue of one mode.
     final class Place: @unchecked Sendable {
         // Not counted: a source keeps its places until it is released, and the queue keeps the source of a queued
         // place.
@@ -35,7 +36,7 @@ final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Sendable {
             Unmanaged.passUnretained(queue)._withUnsafeGuaranteedRef { $0.push(self) }
         }
 
-        /// Whether the source is in the mode; a place that it has left may still be queued.
+        /// Whether the source is in the mode; after the source has left the mode, the place may still be queued.
         @inline(__always)
         var isPresent: Bool {
             get { present.load(ordering: .sequentiallyConsistent) }
@@ -147,8 +148,9 @@ final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Sendable {
     /// Removes all sources that have left the mode, and those for which `keeping` returns false; the caller releases
     /// them without the lock.
     ///
-    /// Only while no other thread takes sources, or asks whether there are any.
-    /// - Complexity: O(n) in the sources that are queued; as many have been added or removed since the last call.
+    /// Call this only while no other thread takes sources, or asks whether there are any.
+    /// - Complexity: O(n) in the queued sources; about as many have been queued or have left the mode since the last
+    ///   call.
     func sweep(keeping: (Element) -> Bool) -> [Element] {
         var all: [Queued] = []
         takeAll(into: &all)

@@ -40,8 +40,7 @@ extension RunLoop {
         return verdict(&run, mode, handled: didPerform || didServe)
     }
 
-    /// Begins a turn, from which on wake-ups count; returns false if the run was stopped since the end of the last
-    /// turn.
+    /// Begins a turn, during which wake-ups count; returns false if the run was stopped since the end of the last turn.
     @inline(__always)
     private func beginTurn() -> Bool {
         // A callout of the turn before may have let a host wait for the loop.
@@ -139,7 +138,9 @@ extension RunLoop {
 
     private static let saidCommonIsNoMode = Atomic<Bool>(false)
 
-    /// Reports once on standard error that nothing was run: a mistake that does no harm.
+    /// Reports on standard error, once in the process, that a run in the common modes has run nothing.
+    ///
+    /// This mistake of the program does no harm, so it does not trap.
     @inline(never)
     private func finishInCommonModes() -> RunResult {
         if !Self.saidCommonIsNoMode.exchange(true, ordering: .relaxed) {
