@@ -148,7 +148,8 @@ extension RunLoop {
         switch item {
         case let timer as Timer: state.put(timer, in: mode)
         case let source as Source:
-            // First: a source that is signalled already may be performed at once, and its mode must not look empty then.
+            // The source is added to the mode first: if it is signalled already, it may be performed at once, and its
+            // mode must not look empty then.
             mode.add(source)
             if source.enter(mode.mode, of: self, mode.signals) { return true }
             mode.remove(source)

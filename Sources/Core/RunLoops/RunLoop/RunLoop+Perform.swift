@@ -149,7 +149,7 @@ extension RunLoop {
         let wakes = block.wakes
         if SystemCalls.threadID == threadID {
             blocks.pushHere(block)
-            // The thread looks for such blocks before it sleeps: only while it waits in a host does it need a wake-up.
+            // The thread looks for such blocks before it sleeps, and needs a wake-up only while it waits in a host.
             if wakes, state.guest != nil { wakeHost() }
         } else {
             blocks.push(block)

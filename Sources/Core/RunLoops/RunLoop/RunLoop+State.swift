@@ -70,7 +70,7 @@ extension RunLoop {
         /// Incremented for each timer that is added to a queue.
         @exclusivity(unchecked) var timerSequence: UInt32 = 0
         /// Timers whose callouts are under way, innermost last.
-        // Not counted: the loop keeps a timer during its callout.
+        // Unmanaged: the loop keeps a timer during its callout.
         @exclusivity(unchecked) var firingTimers: [Unmanaged<Timer>] = []
         /// Timers that were added to this loop during a callout of theirs on another loop's thread, while that callout
         /// is under way.
@@ -148,7 +148,8 @@ extension RunLoop {
         @inline(__always)
         private func wakeStamp() -> Int64 {
             let now = now(.monotonic)
-            // Before the wake-up itself, so that the thread that serves the wake-up finds the stamp.
+            // The thread is recorded before the wake-up is stored, so that the thread that serves the wake-up finds the
+            // record.
             if rl_is_recorded() { rl_stamp_wake(now, SystemCalls.threadID) }
             return now
         }

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The parts of a loop, and how a loop is found and queried. The folder Turn has what happens in a turn, Tables what a
-// mode keeps, Items what can be added, Timers all about timers, Inspection what tools see.
+// The parts of a loop, and how a loop is found and queried. The folder Turn has what happens in a turn, Tables what
+// belongs to a mode, Items what can be added, Timers all about timers, Inspection what tools see.
 //
-// The package's other modules use, beside the public interface, the declarations marked `package`, and no others: a
+// Apart from the public interface, the package's other modules use the declarations marked `package`, and no others: a
 // tracer and a look into a loop (Inspection, ItemLabel), an event source (DescriptorSource, Item, Timer), a kernel with
 // its own time (Kernel, WakeWord, ThreadLoop), a companion (RunLoop, below), and locks, fork generations and clocks
 // (Support, SystemCalls). Scripts/surface counts them and demands a sentence for each. Tests see the rest by
@@ -27,7 +27,7 @@ package import Synchronization
 public final class RunLoop: @unchecked Sendable {
     /// The state that other threads share with this one: the lock, and the fields that it guards.
     let state: State
-    // A copy of the state's: reading it from the state would count a reference each time.
+    // A copy of the state's constant: each read through the state would do reference counting.
     private let lockPointer: LoopLock.Pointer
     let blocks: BlockQueue
     /// The main queue, for the main loop; `nil` in all other loops.
@@ -85,7 +85,7 @@ public final class RunLoop: @unchecked Sendable {
     /// No such work begins inside it.
     @exclusivity(unchecked) package internal(set) var isInMainQueue = false
     /// The instant of the wake-up that was served last, for tracers.
-    // Not in the cause: with two words to carry, a turn takes twelve instructions more.
+    // Not a value of the cause: a turn that hands on two words takes twelve instructions more.
     @exclusivity(unchecked) var lastServedWakeUp = Int64.min
     /// Chooses which of several ready kinds is served first, by index in the order in which they became ready.
     ///
@@ -111,7 +111,7 @@ public final class RunLoop: @unchecked Sendable {
 
     deinit {
         if isInherited { return }
-        // The loop was not ended by its thread: items that live longer must not find it.
+        // If the thread has not ended the loop, the loop ends here, so that items that live longer do not find it.
         if !state.isDead { threadEnds() }
         LoopLock.assign(lockPointer, to: nil)
     }

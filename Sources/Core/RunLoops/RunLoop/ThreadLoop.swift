@@ -58,7 +58,7 @@ enum ThreadLoop {
     /// thread has ended, the loop is torn down at once.
     static func takeMain(_ loop: RunLoop) {
         if SystemCalls.threadID == SystemCalls.mainThreadID {
-            // A test may have replaced the thread's loop meanwhile.
+            // A test may have replaced the thread's loop since.
             if slot == nil { set(loop) }
         } else if rl_main_thread_has_ended() {
             loop.threadEnds()
@@ -114,8 +114,9 @@ enum ThreadLoop {
         }
         if slot.takeUnretainedValue().roundsLeft > 1, !askedTooLate {
             slot.takeUnretainedValue().roundsLeft -= 1
-            // A companion's library waits for the last round as well, and may be called first there. A round earlier
-            // the library still works: for Core Foundation that is the last in which a cancel closure can use a string.
+            // A companion's library waits for the last round as well, and may be called before this destructor in that
+            // round. One round earlier the library still works: for Core Foundation that is the last round in which a
+            // cancel closure can use a string.
             if slot.takeUnretainedValue().roundsLeft == 1, loop.hasCompanions, !loop.isDead { loop.threadEnds() }
             return
         }

@@ -18,7 +18,7 @@ final class BlockQueue: @unchecked Sendable {
     /// Whether `incoming` has any blocks; written with the lock held.
     private let hasIncoming = Atomic<Bool>(false)
 
-    // The loop's thread alone.
+    // Used by the loop's thread alone.
     /// Blocks that no run has been able to run so far, oldest first.
     @exclusivity(unchecked) private var waiting = BlockBuffer()
     /// Empty memory, to be used again.
@@ -66,7 +66,7 @@ final class BlockQueue: @unchecked Sendable {
     /// - Complexity: O(1) amortised; no lock while no other thread has put anything in.
     @inline(__always)
     func pushHere(_ block: consuming Block) {
-        // acquiring: a thread that has seen another thread put a block in sees here that the block is there.
+        // acquiring: a thread that knows that another thread has added a block sees here that the block is there.
         if isClosed || hasIncoming.load(ordering: .acquiring) { return push(block) }
         waiting.append(block)
         fruitless = nil

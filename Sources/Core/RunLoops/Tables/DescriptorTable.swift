@@ -158,7 +158,8 @@ final class DescriptorTable {
     /// Appends the ready descriptors to `ready`; without the lock.
     @inline(__always)
     func look(into ready: inout [ReadyDescriptor]) {
-        // SAFETY: the table lives longer than the call. A constant of an object that is not counted is not counted either.
+        // SAFETY: the table lives longer than the call. Reading a constant of an unmanaged object does no reference
+        // counting either.
         Unmanaged.passUnretained(self)._withUnsafeGuaranteedRef { $0.readiness.look(into: &ready) }
     }
 

@@ -17,7 +17,7 @@ struct ItemSet<Item: AnyObject> {
         entries.values.sorted { (order($0.item), $0.number) < (order($1.item), $1.number) }.map(\.item)
     }
 
-    // Not the dictionary's own `isEmpty`, for which each removed timer would count a reference.
+    // Stored, because the dictionary's `isEmpty` would do reference counting for each timer that is removed.
     private(set) var isEmpty = true
 
     func contains(_ item: Item) -> Bool { entries[ObjectIdentifier(item)] != nil }

@@ -24,13 +24,14 @@ final class ModeState: @unchecked Sendable {
     let descriptors: DescriptorTable
 
     /// The buckets whose timers fire in this mode.
-    // Not counted: the loop keeps them, and a turn looks at them often.
+    // Unmanaged: the loop keeps the buckets, and a turn looks at them often.
     @exclusivity(unchecked) private(set) var timerBuckets: [Unmanaged<TimerBucket>] = []
     /// The bucket of monotonic timers that are in this mode alone, as most timers are.
     @exclusivity(unchecked) private(set) var soleBucket: Unmanaged<TimerBucket>?
 
-    // Written with the loop's lock held, so that a load and a store are as good as an addition in one. Read by the
-    // loop's thread without it: an item that another thread adds is seen a moment earlier or later; both are right.
+    // Written with the loop's lock held, so that a load and a store do the same as an atomic addition. The loop's
+    // thread reads them without the lock: it sees an item that another thread adds a moment earlier or later, and both
+    // are right.
     /// The number of buckets that contain a timer.
     private let busyBuckets = Atomic<Int>(0)
     private let sourceCount = Atomic<Int>(0)

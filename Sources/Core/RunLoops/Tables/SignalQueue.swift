@@ -11,8 +11,7 @@ internal import Synchronization
 final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Sendable {
     /// A source's link for the queue of one mode.
     final class Place: @unchecked Sendable {
-        // Not counted: a source keeps its places until it is released, and the queue keeps the source of a queued
-        // place.
+        // Unmanaged: a source keeps its places until it is released, and the queue keeps the source of a queued place.
         fileprivate unowned(unsafe) let element: Element
         let queue: SignalQueue
         /// Written by the thread that queues the place, read by the thread that takes it: the queue transfers the
@@ -32,7 +31,7 @@ final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Sendable {
             // sequentiallyConsistent, like leaveQueue: the caller has marked the source as signalled before. Either
             // the taker, which reads the mark after leaveQueue, sees it, or this finds the place free and queues it.
             if isQueued.exchange(true, ordering: .sequentiallyConsistent) { return }
-            // SAFETY: the place keeps the queue, and a signal counts no further reference to it.
+            // SAFETY: the place keeps the queue, so that a signal needs no further reference to it.
             Unmanaged.passUnretained(queue)._withUnsafeGuaranteedRef { $0.push(self) }
         }
 
@@ -65,7 +64,7 @@ final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Sendable {
     struct Queued {
         /// The maximum number of queued sources that have left the mode.
         fileprivate static var maxStale: Int { 64 }
-        // Not counted: the source keeps its places.
+        // Unmanaged: the source keeps its places.
         fileprivate let place: Unmanaged<Place>
         let element: Element
 
@@ -111,7 +110,8 @@ final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Sendable {
             if exchanged { break }
             old = found
         }
-        // A thread must not add a source after the end: the source keeps the queue, which would keep the source.
+        // After the end no source may stay in the queue: the source keeps the queue, and the queue would keep the
+        // source.
         if closed.load(ordering: .sequentiallyConsistent) { drop() }
     }
 
@@ -122,7 +122,7 @@ final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Sendable {
     func takeOnly() -> Queued? {
         guard let pointer = newest.load(ordering: .sequentiallyConsistent) else { return nil }
         let place = Unmanaged<Place>.fromOpaque(pointer)
-        // A place that is queued stays as it is: no thread writes its link before it has left.
+        // While a place is queued, no thread changes its link to the next place.
         if place._withUnsafeGuaranteedRef({ $0.next != nil }) { return nil }
         guard newest.compareExchange(expected: pointer, desired: nil, ordering: .sequentiallyConsistent).exchanged
         else { return nil }

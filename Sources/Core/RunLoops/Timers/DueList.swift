@@ -37,7 +37,7 @@ struct DueList<Timer: AnyObject>: ~Copyable {
         fileprivate let count: Int
     }
 
-    // SAFETY: of members without counted references; moved as bytes.
+    // SAFETY: of members whose references are unmanaged, so that they can be moved as bytes.
     private var members = TimerMemory<Member>()
     private var count = 0
     /// The place that is served next.
@@ -70,7 +70,8 @@ struct DueList<Timer: AnyObject>: ~Copyable {
     /// Adds an entry to the end of the list; returns its place.
     @inline(__always)
     mutating func append(_ entry: TimerHeap.Entry, of queue: BucketNumber) -> Int {
-        // Pages from the beginning on: a table that grows by small blocks leaves its blocks in glibc's heap.
+        // The list uses pages of memory from the beginning: a table that grows by small blocks leaves its blocks in
+        // glibc's heap.
         if count == members.capacity { members.resize(to: max(128, count * 2)) }
         (members.base + count).initialize(to: Member(entry: entry, queue: queue, content: .listed))
         count += 1

@@ -34,7 +34,8 @@ extension RunLoop {
         ///
         /// The structure owns its memory: ``set(interval:tolerance:)`` is the only way to set another value, and frees
         /// the previous one.
-        // Not a reference, nor a value with a `deinit`: for these the end of each timer would count the timer.
+        // Neither a reference nor a value with a `deinit`: with these, releasing a timer would do reference counting of
+        // the timer.
         private struct Rhythm: ~Copyable {
             private var spans: UnsafeMutablePointer<(interval: Int64, tolerance: Int64)>?
 
@@ -58,7 +59,7 @@ extension RunLoop {
         }
 
         /// The tolerance in nanoseconds, at most half the interval; `.max` if the tolerance is stored in `rhythm`.
-        // In a gap that the fields of every item leave.
+        // The field fills a gap that the fields of every item leave.
         @exclusivity(unchecked) private var shortTolerance: UInt32 = 0
         let owner = ItemOwner()
         // Guarded by the owner's lock, except the constants. The lock excludes what the dynamic check of exclusivity

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Step 9 with timers: the instant since which any are due, and serving all due timers in the order of their dates. The
+// Step 9 with timers: since when any timers are due, and serving all due timers in the order of their dates. On the
 // loop's thread.
 extension RunLoop {
     // MARK: Which timers are due
@@ -128,7 +128,7 @@ extension RunLoop {
             timer.callout = .underWay
             state.firingTimers.append(reference)
             let date = timer.fire
-            // The closure is here while it is called: no other code asks for it, so none can release it.
+            // The closure is stored here during the call: no other code can ask for it, and so none can release it.
             var handler = timer.handler.take()
             unlock()
             spent?.release()
@@ -180,7 +180,7 @@ extension RunLoop {
                 return $0.conclude(timer, &handler, date, $0.now(timer.base))
             }
         } else {
-            // A timer of no loop is in no bucket, and no state is asked for anything but the clock.
+            // A timer of no loop is in no bucket; this loop's state then uses nothing but the clock.
             goesOn = state.conclude(timer, &handler, date, timer.base.threadNow)
         }
         let isOver = timer.takeLoan()
@@ -199,7 +199,7 @@ extension RunLoop {
     /// Called with the lock held, which is released between two batches.
     @inline(__always)
     private func listDue(_ mode: ModeState) -> Int64 {
-        // A clock whose first bucket another thread makes meanwhile is checked in the next turn.
+        // If another thread now makes the first bucket of a clock, that clock is checked in the next turn.
         var limit = WaitLimit()
         (limit.monotonic, limit.boottime, limit.realtime) = (monotonicNow(), .min, .min)
         mode.forEachBucket { if $0.base != .monotonic { limit[$0.base] = now($0.base) } }

@@ -95,7 +95,7 @@ struct SlotTable<Object: AnyObject>: ~Copyable {
 
 /// A closure that is called once after a delay: a timer without an object.
 struct DelayedBody: ~Copyable {
-    // The closure is part of a value that is not copied: a call counts no reference to it.
+    // The structure cannot be copied, so that a call of the closure does no reference counting.
     let call: () -> Void
     /// The location that posted the closure.
     let location: CodeLocation
@@ -103,7 +103,8 @@ struct DelayedBody: ~Copyable {
     var label: ItemLabel { ItemLabel(location) }
 }
 
-/// The delayed closures of one queue; a closure is identified by its cell, and by a number that no other closure has.
+/// The delayed closures of one queue; a closure is identified by its cell, and by a number that is new for each
+/// closure.
 ///
 /// All operations are O(1). Memory: 40 bytes for each closure that waits at the same time, up to twice that while the
 /// table grows.

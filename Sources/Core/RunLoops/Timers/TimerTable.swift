@@ -113,7 +113,7 @@ extension RunLoop.State {
         guard timer.bucket != .none else { return }
         if timer.callout.contains(.underWay) {
             withBucket(of: timer) { leaveDuringCallout(timer, $0) }
-            // The caller of the timer owns the loop's reference, and releases it.
+            // The function that calls the timer has to release the loop's reference.
             if !timer.callout.contains(.onLoan) {
                 timer.callout.insert(.onLoan)
                 return

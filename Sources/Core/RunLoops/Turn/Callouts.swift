@@ -5,9 +5,9 @@
 // The names are meant to be found at a glance, as Apple's are.
 //
 // Every call into the user's code passes through one of these functions, so that a stack trace or a profile shows what
-// kind of callout it is, in release builds too. They are not inlined. Each stores a number of its own after the call:
-// so the call is not its last instruction (its frame would be reused), and no two bodies are equal (they would be
-// merged).
+// kind of callout it is, in release builds too. They are not inlined. Each stores a number of its own after the call,
+// so that the call is not its last instruction (the call would reuse its frame), and no two bodies are equal (the
+// compiler would merge them).
 
 internal import CLinuxKernel
 internal import Synchronization
@@ -209,7 +209,7 @@ extension RunLoop {
 
     @inline(never)
     private func sweepStaleSignals() {
-        // A parent's: left alone.
+        // A loop of the parent process is left alone.
         if isInherited { return }
         let waste = withLock { () -> [Source] in
             state.hasStaleSignals.store(false, ordering: .relaxed)
@@ -239,7 +239,7 @@ extension RunLoop {
 
     @inline(__always)
     private func perform(_ source: Source) -> Bool {
-        // The number is cleared with the signal.
+        // Read before the call, because the number is cleared with the signal.
         let signal = tracer == nil ? 0 : source.signalNumber
         return source.perform { performer in
             callOut(.source, source.labelStorage, wanted: LoopWait(signal: signal)) {
@@ -252,7 +252,7 @@ extension RunLoop {
 
     /// Calls the descriptor sources of the descriptor that has been ready longest; returns whether there was one.
     func serveDescriptor(_ mode: ModeState) -> Bool {
-        // A run that was nested in an observer since then may have served it.
+        // A run that was nested in an observer's callout since then may have served the event.
         if mode.ready.isDoubtful { dropStaleEvents(mode) }
         guard let event = mode.ready.next() else { return false }
         lock()

@@ -14,7 +14,7 @@ final class Guest {
     /// The mode of the last run.
     @exclusivity(unchecked) var mode: ModeState
 
-    // The loop's thread alone.
+    // Used by the loop's thread alone.
     /// The mode whose `beforeWaiting` observers were called and whose `afterWaiting` observers were not yet; `nil` if
     /// there is none.
     @exclusivity(unchecked) var waitObserved: ModeState?
@@ -62,7 +62,8 @@ extension RunLoop {
             guest.isSilent = false
             if !guest.set.link(mode.descriptors.readiness) { isReady = true }
             guest.set.set(state.sleep.limit)
-            // With the lock held: a thread that adds a timer or a descriptor from now on finds the loop here.
+            // The lock is still held, so that a thread that adds a timer or a descriptor from now on finds the loop in
+            // its host.
             if state.wakeWord.enterHost() { isReady = true }
         }
         if isReady { state.kernel.wake(state.wakeWord, .inHost) }

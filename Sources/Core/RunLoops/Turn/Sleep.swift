@@ -10,7 +10,7 @@ internal import Synchronization
 /// Guarded by the loop's lock; valid only while the wake word says that the thread sleeps, or is about to.
 struct Sleep {
     /// The mode that the thread sleeps in.
-    // Not counted: a loop keeps its modes.
+    // Unmanaged: a loop keeps its modes.
     var mode: Unmanaged<ModeState>?
     /// The limit of the sleep.
     var limit = WaitLimit.forever
@@ -106,7 +106,8 @@ extension RunLoop {
     @inline(__always)
     private func takeFetched(_ mode: ModeState) {
         if !fetched.isEmpty { takeEvents(mode) }
-        // Only compared with timers and wake-ups: without any, every later one is younger.
+        // The instant is only compared with timers and wake-ups. If there are none now, every later one is younger, and
+        // no instant is needed.
         if mode.hasTimers {
             lookedForDescriptors(at: monotonicNow())
         } else if let wakeUp = state.wakeWord.wakeUp {
@@ -120,13 +121,15 @@ extension RunLoop {
     }
 
     private func takeEvents(_ mode: ModeState) {
-        // The main queue goes after everything that is ready with it, as in Core Foundation, which looks at it last.
+        // Work of the main queue comes after everything that is ready at the same time, as in Core Foundation, which
+        // looks at the queue last.
         if mainQueue != nil, let index = fetched.firstIndex(where: { $0.token == Self.mainQueueToken }) {
             fetched.remove(at: index)
             foundMainQueue = true
             if fetched.isEmpty { return }
         }
-        // The kernel does not report the time. The look before did not find them; they may have been ready since then.
+        // The kernel does not say when the descriptors became ready. The look before did not find them ready, so they
+        // may have been ready since then.
         mode.ready.replace(with: &fetched, readySince: state.lastLook.load(ordering: .relaxed))
         if tracer != nil { mode.ready.foundAt = now(.monotonic) }
     }
@@ -206,7 +209,7 @@ extension RunLoop {
     /// Sleeps until there is something to do, or the limit has passed.
     private func sleepUntilReady(_ run: RunState, _ mode: ModeState) -> Cause {
         if let guest = state.guest { silence(guest) }
-        // Nothing is called before the thread has slept, and other threads wake it or make it look again.
+        // From here until the thread has slept, it calls nothing; other threads wake it or make it look again.
         var hasBlock = hasWakingBlock(mode)
         while true {
             prepareToLook(run, mode)
@@ -306,7 +309,7 @@ extension RunLoop.State {
     /// A block that waits for the common modes may now run in the mode, and the thread must not sleep before it has run
     /// the block.
     func modeBecameCommon() {
-        // The loop's own thread too: while the loop is in its host, nobody looks.
+        // The loop's own thread must do this too: while the loop is in its host, that thread does not look.
         if let phase = wakeWord.lookAgain() { kernel.wake(wakeWord, phase) }
     }
 
