@@ -11,7 +11,7 @@ internal import Synchronization
 final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Sendable {
     /// A source's link for the queue of one mode.
     final class Place: @unchecked Sendable {
-        // Unmanaged: a source keeps its places until it is released, and the queue keeps the source of a queued place.
+        // Not counted as a reference: a source keeps its places, and the queue keeps the source of a queued place.
         fileprivate unowned(unsafe) let element: Element
         let queue: SignalQueue
         /// Written by the thread that queues the place, read by the thread that takes it: the queue transfers the
