@@ -4,7 +4,7 @@
 internal import CLinuxKernel
 internal import RunLoops
 
-/// A descriptor that is closed with the object, and in every child made by fork.
+/// A descriptor that is closed when the object is released, and in every child made by fork.
 ///
 /// For resources that have to end with their process even if a child lives on: a socket whose other side waits for the
 /// end, or a lock on a file.

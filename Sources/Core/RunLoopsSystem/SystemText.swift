@@ -38,7 +38,7 @@ package struct SystemText: Hashable, Sendable {
         try self.init(text.utf8, for: call)
     }
 
-    /// Bytes of a program for one call of the system.
+    /// Makes a text of bytes for the system call `call`, which is named in the error.
     ///
     /// - Throws: `EINVAL` if a byte is zero.
     package init(_ bytes: some Sequence<UInt8>, for call: String) throws(RunLoop.SystemCallError) {

@@ -27,7 +27,7 @@ extension RunLoop {
     /// - Complexity: O(n) in the items.
     package func itemsInModes() -> (items: [LoopItem], unserved: [LoopItem])? {
         guard let found = withLock({ findItems() }) else { return nil }
-        // Labels are made strings after the lock is released.
+        // The labels are turned into strings after the lock is released.
         let items = found.all.map { item in
             LoopItem(kind: item.kind, label: item.label.text, modes: item.modes, isCommon: item.isCommon)
         }

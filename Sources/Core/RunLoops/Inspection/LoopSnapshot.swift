@@ -26,7 +26,7 @@ extension RunLoop {
             let now = now(bucket.base)
             bucket.queue.visit(state.dueList) { entry, timer, label in
                 let due = entry.date.clampedSubtracting(now)
-                // The few next ones are kept in order: a loop may have a hundred thousand timers.
+                // Only the first timers are kept in order, because a loop may have a hundred thousand timers.
                 if next.count == maxCount, let last = next.last, last.due <= due { return }
                 let snapshot = (
                     timer?.label ?? label?.text ?? "", due, timer?.intervalNanoseconds ?? 0,

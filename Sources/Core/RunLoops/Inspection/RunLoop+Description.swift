@@ -23,7 +23,7 @@ extension RunLoop: CustomStringConvertible, CustomDebugStringConvertible {
     ///
     /// A caller on another thread must not release an item last: the closure would be released on the wrong thread.
     package func describeWithItems() -> (text: String, items: [AnyObject]) {
-        // Items are described after the lock is released: their own fields are under it.
+        // Items are described after the lock is released, because the same lock guards their own fields.
         let picture = withLock { LoopPicture(self) }
         return (picture.text(waiting: isWaiting), picture.items)
     }

@@ -19,8 +19,9 @@ struct CallWord: ~Copyable {
         static let numberShift: UInt64 = 16
     }
 
-    // Sequentially consistent: of a call that begins and a source that becomes invalid, one sees the other. And the
-    // mark of a signal comes before the look at each place, see SignalQueue.Place.enqueue.
+    // Sequentially consistent: if a call begins while another thread makes the source invalid, at least one of the two
+    // threads sees the other's change. And a source is marked as signalled before its places are looked at, see
+    // SignalQueue.Place.enqueue.
     private let word = Atomic<UInt64>(0)
 
     init() {}

@@ -160,7 +160,7 @@ extension RunLoop {
             }
             if old == events.rawValue { return }
             guard let refusal = eventsChanged(in: loops) else { return }
-            // A set that another thread has set meanwhile is kept.
+            // If another thread has set other events since, they are kept.
             _ = interest.compareExchange(expected: events.rawValue, desired: 0, ordering: .relaxed)
             _ = eventsChanged(in: loops)
             throw refusal

@@ -14,7 +14,7 @@ struct LoopLock: ~Copyable {
 
     private let lock = Lock()
     // Guarded by the lock.
-    // Not counted: a loop takes its state out before it releases it.
+    // Unmanaged: a loop removes its state from here before it releases the state.
     private var user: Unmanaged<RunLoop.State>?
     private var generation = ForkGeneration()
 
@@ -49,7 +49,8 @@ struct LoopLock: ~Copyable {
     /// Assigns the lock to the loop of `state`; `nil` takes the lock from its loop, so that another loop may use it.
     static func assign(_ pointer: Pointer, to state: RunLoop.State?) {
         pointer.pointee.take()
-        // Field by field: a call that changes all of the structure would have the lock to itself, which other threads wait for.
+        // The fields are set one by one: a mutating call would have exclusive access to the whole structure, also to
+        // the lock, for which other threads wait.
         pointer.pointee.user = state.map { .passUnretained($0) }
         pointer.pointee.generation = ForkGeneration()
         pointer.pointee.giveBack()
@@ -133,8 +134,8 @@ struct ItemOwner: ~Copyable {
         // SAFETY: the address of a loop's lock, whose memory is never freed.
         let holder = LoopLock.Pointer(bitPattern: found).unsafelyUnwrapped
         holder.pointee.take()
-        // acquiring: pairs with the release in claimSlowly. The item may have been in another loop since the first
-        // look, and have returned: its changes there were made under that loop's lock.
+        // acquiring: pairs with the release in claim(for:isInMode:). The item may have been in another loop since the
+        // first look, and have returned: its changes there were made under that loop's lock.
         if word.load(ordering: .acquiring) == found { return holder }
         holder.pointee.giveBack()
         return nil
@@ -165,7 +166,7 @@ struct ItemOwner: ~Copyable {
 
     private func release(to state: UInt) {
         if word.exchange(state, ordering: .releasing) == State.contended {
-            // Wakes all of them: if the item has an owner now, the small lock is not released again.
+            // Wakes all waiting threads: if the item has an owner now, the small lock is not released again.
             withUnsafePointer(to: word) { SystemCalls.futexWakeAll($0) }
         }
     }

@@ -27,7 +27,7 @@ extension RunLoop {
         @exclusivity(unchecked) var modeCount = 0
         /// The closure, while the observer is valid.
         @exclusivity(unchecked) private var handler: ((Observer, Activities) -> Void)?
-        // Guarded by nothing: the observer may be in another loop before its callout has returned.
+        // Not guarded by a lock: the observer may be in another loop before its callout has returned.
         private let isFiring = Atomic<Bool>(false)
 
         /// Makes an observer whose closure runs on the calling thread, and may use that thread's state.

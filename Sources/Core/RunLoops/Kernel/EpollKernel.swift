@@ -59,7 +59,8 @@ final class EpollGuest: GuestDescriptor {
         wake = try waker.makeWakeDescriptor()
         descriptor = try check("epoll_create1", calls.epollCreate())
         do {
-            // Not read to be silent: an edge is reported once, by the epoll_wait in awaken().
+            // Edge-triggered, so that the descriptor need not be read: an edge is reported once, by the epoll_wait in
+            // awaken().
             try check("epoll_ctl", calls.epollAdd(descriptor, wake, events: Self.wakeBits, token: Source.wake))
             for base in RunLoop.TimeBase.allCases { try makeTimer(base) }
         } catch {
@@ -90,7 +91,8 @@ final class EpollGuest: GuestDescriptor {
     func set(_ limit: WaitLimit) {
         var limit = limit
         if isBlind {
-            // As when a sleep fails for lack of descriptors: looking every millisecond keeps the promise at a price.
+            // The host looks every millisecond, at a price, so that nothing is missed; a sleep does the same if the
+            // system has no descriptors left.
             limit.monotonic = min(limit.monotonic, SystemCalls.now(.monotonic).clampedAdding(1_000_000))
         }
         for index in timers.indices { setTimer(&timers[index], to: limit[timers[index].base]) }
@@ -112,15 +114,15 @@ final class EpollGuest: GuestDescriptor {
     func silence() {
         relink(.none, false)
         for index in timers.indices { setTimer(&timers[index], to: .max) }
-        // Not removed: to add it again could be refused.
+        // The descriptor stays in the epoll, because the system could refuse to add it again.
         _ = calls.epollModify(descriptor, wake, events: 0, token: Source.wake)
     }
 
     func speak() {
-        // Emptied first. To ask for it again makes an edge of whatever was written to it earlier, and the descriptor
-        // would be readable until this thread takes the edge: a host that watches from another thread would be called
-        // for nothing. No wake-up is lost: the writer has changed the wake word before, and the loop checks that word
-        // when it enters its host.
+        // The wake-up descriptor is emptied first. Otherwise the epoll_ctl below would report what was written to it
+        // earlier as a new edge, and the guest's descriptor would be readable until this thread takes the edge: a host
+        // that watches from another thread would be called for nothing. No wake-up is lost: the writer has changed the
+        // wake word before, and the loop checks that word when it enters its host.
         _ = calls.eventTake(wake)
         _ = calls.epollModify(descriptor, wake, events: Self.wakeBits, token: Source.wake)
     }
@@ -148,7 +150,7 @@ final class EpollGuest: GuestDescriptor {
     // MARK: Being woken
 
     func awaken() {
-        // Takes the edge of a wake-up. The loop's own look finds what else is ready, which stays ready.
+        // Takes the edge of a wake-up. Whatever else is ready stays ready, and the loop finds it when it looks.
         withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 8) { events in
             _ = calls.epollWait(descriptor, events.baseAddress.unsafelyUnwrapped, 8, milliseconds: 0)
         }

@@ -128,7 +128,7 @@ final class EpollReadiness: Readiness {
             return
         }
         let result = calls.epollModify(epoll, descriptor, events: Self.bits(events), token: token)
-        // EPERM: the number is a regular file's now, and epoll has never known that.
+        // EPERM: the number belongs to a regular file now, which was never added to the epoll.
         try check("epoll_ctl", result == -EPERM ? -ENOENT : result)
         registered[descriptor] = Registration(events: Self.bits(events), token: token)
     }
@@ -139,9 +139,9 @@ final class EpollReadiness: Readiness {
         if alwaysReady.removeValue(forKey: descriptor) != nil { return noteNews() }
         guard registered.removeValue(forKey: descriptor) != nil else { return }
         let result = calls.epollRemove(epoll, descriptor)
-        // EBADF, ENOENT, EPERM: it was closed before it was removed, and the number may be another file's. Epoll forgets a
-        // closed descriptor by itself, unless a duplicate keeps the open file alive: then it would go on reporting a
-        // descriptor that no number names any more. Only a new epoll without it helps.
+        // EBADF, ENOENT, EPERM: the descriptor was closed before it was removed, and the number may be another file's.
+        // Epoll forgets a closed descriptor without a call, unless a duplicate keeps the open file alive: then epoll
+        // would go on reporting the file, although no number leads to its entry any more. Only a new epoll helps.
         if result == -EBADF || result == -ENOENT || result == -EPERM {
             isStale = true
             rebuild()
@@ -287,7 +287,8 @@ final class EpollReadiness: Readiness {
     private func sleepOnWord(_ word: borrowing WakeWord, until deadline: Int64) {
         guard let expected = word.fallAsleep(.asleepOnWord) else { return }
         if deadline != .max { waker.prepareTimedWait() }
-        // News (0, or EAGAIN when it came first), time (ETIMEDOUT) or a signal (EINTR) ends the wait: the loop looks.
+        // A change of the word (0, or EAGAIN when it came first), the deadline (ETIMEDOUT) or a signal (EINTR) ends the
+        // wait; the loop then looks in any case.
         _ = calls.futexWait(word.address, expected: expected, until: deadline)
     }
 

@@ -42,7 +42,7 @@ final class EpollWaker: @unchecked Sendable {
         if phase == .asleepOnWord {
             _ = calls.futexWake(word.address)
         } else {
-            // EAGAIN (the count is full) still leaves the descriptor readable; the edge is there.
+            // EAGAIN (the count is full) still leaves the descriptor readable, and the write counts as an edge.
             _ = calls.eventWrite(wakeDescriptor)
         }
     }
@@ -63,7 +63,7 @@ final class EpollWaker: @unchecked Sendable {
     func prepareTimedWait() {
         guard !hasFineSlack else { return }
         hasFineSlack = true
-        // A refusal (seccomp) leaves the default: later, not wrong.
+        // If the system refuses (seccomp), the default slack stays: timers are later, but not wrong.
         _ = calls.setTimerSlack(nanoseconds: 1)
     }
 }

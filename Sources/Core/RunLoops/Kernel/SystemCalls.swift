@@ -5,8 +5,8 @@ internal import CLinuxKernel
 internal import LinuxLibC
 
 // The calls of a loop to Linux: clocks, futexes, epoll, eventfd, timerfd. Tests that count or refuse them use another
-// `KernelCalls`. Beside them the library asks the system for pages of memory (Timers/TimerMemory.swift), for a key of
-// each thread (RunLoop/ThreadLoop.swift), and for libdispatch's main queue (Turn/MainQueue.swift).
+// `KernelCalls`. Apart from these, the library asks the system for pages of memory (Timers/TimerMemory.swift), for a
+// key of each thread (RunLoop/ThreadLoop.swift), and for libdispatch's main queue (Turn/MainQueue.swift).
 
 /// The system calls for clocks, threads, and the futexes of locks, made directly, so that they cost no more than in C.
 package enum SystemCalls {

@@ -83,7 +83,8 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
     /// wake-ups did not count has stored no wake-up, and nothing else would find it before the sleep.
     @inline(__always)
     borrowing func beginTurn() -> Bool {
-        // Setting or clearing bits makes one of these phases from another, which takes no loop.
+        // Here the phase is `awake` or `goingToSleep`, so that one atomic operation on a bit changes it, without a loop
+        // of exchanges.
         let old = word.bitwiseOr(Phase.goingToSleep.rawValue, ordering: .sequentiallyConsistent).oldValue
         if old & Bits.stop == 0 { return true }
         serveStop()

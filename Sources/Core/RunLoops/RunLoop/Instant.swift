@@ -42,7 +42,8 @@ extension RunLoop {
         /// - Complexity: one read of each clock; none if `base` is the clock of this instant.
         public func converted(to base: TimeBase) -> Instant {
             if base == self.base { return self }
-            // The first and the last instant stand for what no clock can say.
+            // The first and the last instant are the limits of what can be represented; they stay as they are on every
+            // clock.
             if nanoseconds == .min || nanoseconds == .max { return Instant(nanoseconds: nanoseconds, base: base) }
             let distance = Duration.nanoseconds(nanoseconds) - .nanoseconds(self.base.threadNow)
             return Instant(nanoseconds: base.threadNow, base: base).advanced(by: distance)

@@ -117,10 +117,11 @@ extension RunLoop {
         return true
     }
 
-    /// Makes an item a common item and adds it to all common modes, or, if the system refuses one of them, changes
+    /// Makes an item a common item and adds it to all common modes; if the system refuses one of the modes, changes
     /// nothing.
     ///
-    /// Returns false if the item has become invalid. The caller of `invalidate()` removes it from its modes.
+    /// Returns false if the item has become invalid. In that case the caller of `invalidate()` removes the item from
+    /// the modes.
     private func putInCommonModes(_ item: Item, _ entered: inout [Mode]) throws(SystemCallError) -> Bool {
         let isNew = !state.commonItems.contains(item)
         if isNew { state.commonItems.add(item) }
@@ -147,7 +148,8 @@ extension RunLoop {
         switch item {
         case let timer as Timer: state.put(timer, in: mode)
         case let source as Source:
-            // First: a source that is signalled already may be performed at once, and its mode must not look empty then.
+            // The source is added to the mode first: if it is signalled already, it may be performed at once, and its
+            // mode must not look empty then.
             mode.add(source)
             if source.enter(mode.mode, of: self, mode.signals) { return true }
             mode.remove(source)
@@ -324,7 +326,8 @@ extension RunLoop.State {
 
     // MARK: Descriptor sources
 
-    /// The events that a descriptor source asks for have changed; returns the first refusal of the system.
+    /// Applies a change of the events that a descriptor source asks for, in every mode of the source; returns the first
+    /// error of the system.
     func eventsChanged(of source: RunLoop.DescriptorSource) -> RunLoop.SystemCallError? {
         var refusal: RunLoop.SystemCallError?
         for mode in modeStates where mode.descriptors.contains(source) {

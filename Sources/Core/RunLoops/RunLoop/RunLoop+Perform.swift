@@ -97,9 +97,10 @@ extension RunLoop {
         main.post(modes, wake, CodeLocation(fileID, line), forMainThread(body))
     }
 
-    /// The same closure, for the main loop, whose thread is the main actor's.
+    /// Returns the same closure without its isolation, for the main loop, which calls closures on the main actor's
+    /// thread.
     ///
-    /// A closure around this one would be allocated each time.
+    /// The closure is not wrapped in another one, which would be allocated each time.
     @inline(__always)
     static func forMainThread(_ body: consuming @escaping @MainActor () -> Void) -> () -> Void {
         struct Isolated { let call: @MainActor () -> Void }
@@ -128,7 +129,7 @@ extension RunLoop {
         post(Block(modes: BlockModes(modes), wakes: wake, location: location, body: body))
     }
 
-    /// A block makes the mode that it names, as an item does.
+    /// Makes the mode that a block names, if the loop does not have it yet; adding an item to a mode does the same.
     @inline(__always)
     private func nameMode(_ mode: Mode) {
         if mode == .default || mode == .common { return }
@@ -148,7 +149,7 @@ extension RunLoop {
         let wakes = block.wakes
         if SystemCalls.threadID == threadID {
             blocks.pushHere(block)
-            // The thread looks for such blocks before it sleeps: only while it waits in a host does it need a wake-up.
+            // The thread looks for such blocks before it sleeps, and needs a wake-up only while it waits in a host.
             if wakes, state.guest != nil { wakeHost() }
         } else {
             blocks.push(block)
@@ -161,10 +162,10 @@ extension RunLoop {
         if state.wakeWord.phase == .inHost { wakeUp() }
     }
 
-    /// The block, with the time when it was posted and the code that posted it; the block reports both when it runs.
+    /// Returns the block with a closure that first reports when and by which thread the block was posted.
     ///
-    /// A closure around the block's own, because a block has no room for this: one allocation, while a recorder is at
-    /// work.
+    /// A block has no room for these values, so its closure is wrapped in another one. This costs one allocation, and
+    /// only while a recorder is at work.
     @inline(never)
     private func noting(_ block: consuming Block) -> Block {
         let wait = LoopWait(since: now(.monotonic), thread: SystemCalls.threadID)

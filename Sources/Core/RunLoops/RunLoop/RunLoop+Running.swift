@@ -116,8 +116,8 @@ extension RunLoop {
 
     /// Ends a given run in progress, which need not be the innermost run.
     ///
-    /// The innermost run ends as with ``stop()``. Another run ends at the end of its turn, when the runs that are
-    /// nested in it have ended by themselves: the nested runs go on. The call has no effect on a run that has ended.
+    /// The innermost run ends as with ``stop()``. Any other run ends at the end of its turn: the runs that are nested
+    /// in it go on, and have ended normally by then. The call has no effect on a run that has ended.
     ///
     /// Corresponds to `g_main_loop_quit` of GLib; Core Foundation has nothing like it. Thread safety: any thread.
     /// - Complexity: O(n) in the nested runs.
@@ -128,7 +128,7 @@ extension RunLoop {
             if index < state.runs.count - 1 {
                 state.runs[index].isStopped = true
             } else if let phase = state.wakeWord.stop(now: { now(.monotonic) }) {
-                // With the lock held: the run neither ends nor gets a nested run meanwhile.
+                // The lock is held, so that the run neither ends nor gets a nested run before the wake-up.
                 state.kernel.wake(state.wakeWord, phase)
             }
         }

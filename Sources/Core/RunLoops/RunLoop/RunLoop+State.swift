@@ -28,21 +28,22 @@ extension RunLoop {
         /// When the loop was made, and the processor time of its thread by then.
         private let madeAt = SystemCalls.now(.monotonic)
         private let runTimeBefore: Int64
-        /// Whether the kernel's clocks are the system's, which can be read without asking the kernel.
+        /// Whether the loop uses the system's clocks, so that they can be read without a call of the loop's kernel.
         private let hasSystemClock: Bool
 
         // MARK: Without the lock
 
         let wakeWord = WakeWord()
         let blocks = BlockQueue()
-        /// The instant of the last look at descriptors, if there was something to compare them with.
+        /// The instant of the last look at descriptors, set only if the mode had timers or a wake-up was stored.
         ///
-        /// Written by the loop's thread. Relaxed: a timer that another thread adds at the same moment may count as
-        /// added before the look or after it.
+        /// Written by the loop's thread, in relaxed order: a timer that another thread adds at the same moment may
+        /// count as added before the look or after it.
         let lastLook = Atomic<Int64>(.min)
         /// Whether many signalled sources have left a mode that has not been run since.
         ///
-        /// Relaxed: a hint; a thread that finds it looks again with the lock held.
+        /// Used in relaxed order, because the value is only a hint: a thread that finds it set checks again with the
+        /// lock held.
         let hasStaleSignals = Atomic<Bool>(false)
 
         // MARK: Guarded by the lock
@@ -50,29 +51,31 @@ extension RunLoop {
         // The dynamic check of exclusivity is off where a lock already ensures exclusivity.
         /// The modes, in the order in which they were made, the default mode first; a mode is never removed.
         @exclusivity(unchecked) private(set) var modeStates: [ModeState]
-        /// The modes by number, without counted references.
+        /// The modes by number, as unmanaged references, which are used without reference counting.
         @exclusivity(unchecked) private(set) var modeReferences: [Unmanaged<ModeState>]
         /// Names of modes, in the order in which they were marked; a mode need not exist yet to be marked.
         @exclusivity(unchecked) private(set) var commonModeNames: [Mode] = [.default]
         @exclusivity(unchecked) var commonItems = ItemSet<Item>()
         /// The buckets, which are never removed.
         ///
-        /// An empty bucket is used again: a bucket of several modes also for other modes, and any bucket if there can
-        /// be no more buckets.
+        /// An empty bucket of several modes is used again for other modes. When there can be no more buckets, any empty
+        /// bucket is used again.
         @exclusivity(unchecked) private(set) var timerBuckets: [TimerBucket] = []
-        /// The buckets by number, without counted references: every step of a timer needs its bucket.
+        /// The buckets by number, as unmanaged references, which are used without reference counting.
+        ///
+        /// Every operation on a timer needs the timer's bucket.
         @exclusivity(unchecked) private(set) var bucketReferences: [Unmanaged<TimerBucket>] = []
         /// The maximum number of buckets; tests set a lower one.
         @exclusivity(unchecked) var maxTimerBuckets = BucketNumber.maxCount
         /// Incremented for each timer that is added to a queue.
         @exclusivity(unchecked) var timerSequence: UInt32 = 0
         /// Timers whose callouts are under way, innermost last.
-        // Not counted: the loop keeps a timer during its callout.
+        // Unmanaged: the loop keeps a timer during its callout.
         @exclusivity(unchecked) var firingTimers: [Unmanaged<Timer>] = []
         /// Timers that were added to this loop during a callout of theirs on another loop's thread, while that callout
         /// is under way.
         @exclusivity(unchecked) var timersFiringElsewhere: [Unmanaged<Timer>] = []
-        /// The due timers of the servings under way.
+        /// The due timers of all calls of ``RunLoop/fireTimers(_:)`` that are under way.
         @exclusivity(unchecked) var dueList = DueList<Timer>()
         /// The mode and the limit of the sleep; valid while the wake word says that the thread sleeps or is about to.
         @exclusivity(unchecked) var sleep = Sleep()
@@ -88,9 +91,10 @@ extension RunLoop {
         ///
         /// Written by the loop's thread.
         @exclusivity(unchecked) var guest: Guest?
-        /// For code that runs on the loop's thread on behalf of another thread.
+        /// The loop itself, for code that runs on the loop's thread on behalf of another thread.
         ///
-        /// Not counted, and not to be retained with the lock held: the last reference must not be released then.
+        /// The reference is unmanaged. Do not retain the loop with the lock held: the last reference must not be
+        /// released then.
         @exclusivity(unchecked) var loop: Unmanaged<RunLoop>?
         /// Objects that other libraries attach to the loop, such as its counterpart in Foundation's names; usually
         /// none.
@@ -110,7 +114,7 @@ extension RunLoop {
         /// The processor time that the thread has used since the loop was made, and the rest of the time, in
         /// nanoseconds.
         ///
-        /// The system counts the first, so that a turn does nothing for these numbers.
+        /// The system measures the processor time, so that a turn does nothing for these numbers.
         var threadTimes: (run: Int64, sleep: Int64) {
             if let timesAtEnd { return timesAtEnd }
             let run = max(0, rl_thread_processor_time(threadID) - runTimeBefore)
@@ -126,25 +130,26 @@ extension RunLoop {
 
         // MARK: Without the lock
 
-        /// Any thread.
+        /// The present time of a clock of the loop's kernel, in nanoseconds; any thread.
         @inline(__always)
         func now(_ base: TimeBase) -> Int64 { hasSystemClock ? SystemCalls.now(base) : kernel.now(base) }
 
-        /// Any thread, with or without the lock.
+        /// Stores a wake-up, and wakes the thread if it sleeps; any thread, with or without the lock.
         func wakeUp() {
             if let phase = wakeWord.wake(now: { wakeStamp() }) { kernel.wake(wakeWord, phase) }
         }
 
-        /// Any thread, with or without the lock.
+        /// Asks the innermost run to stop, and wakes the thread if it sleeps; any thread, with or without the lock.
         func stop() {
             if let phase = wakeWord.stop(now: { wakeStamp() }) { kernel.wake(wakeWord, phase) }
         }
 
-        /// The instant of a wake-up; while a recorder is at work, also its thread.
+        /// Returns the present instant for a wake-up; while a recorder is at work, also records the calling thread.
         @inline(__always)
         private func wakeStamp() -> Int64 {
             let now = now(.monotonic)
-            // Before the wake-up itself, so that the thread that serves the wake-up finds the stamp.
+            // The thread is recorded before the wake-up is stored, so that the thread that serves the wake-up finds the
+            // record.
             if rl_is_recorded() { rl_stamp_wake(now, SystemCalls.threadID) }
             return now
         }
@@ -218,8 +223,8 @@ extension RunLoop {
             var closures: [() -> Void] = []
         }
 
-        /// Empties all modes; returns the sources whose cancel closures are to be called, and all that must outlive the
-        /// lock.
+        /// Empties all modes; returns the sources whose cancel closures the caller has to call, and everything that has
+        /// to be released without the lock.
         func takeEverythingOut() -> Waste {
             timesAtEnd = threadTimes
             isDead = true

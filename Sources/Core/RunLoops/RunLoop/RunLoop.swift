@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The parts of a loop, and how a loop is found and queried. The folder Turn has what happens in a turn, Tables what a
-// mode keeps, Items what can be added, Timers all about timers, Inspection what tools see.
+// The parts of a loop, and how a loop is found and queried. The folder Turn has what happens in a turn, Tables what
+// belongs to a mode, Items what can be added, Timers all about timers, Inspection what tools see.
 //
-// The package's other modules use, beside the public interface, the declarations marked `package`, and no others: a
+// Apart from the public interface, the package's other modules use the declarations marked `package`, and no others: a
 // tracer and a look into a loop (Inspection, ItemLabel), an event source (DescriptorSource, Item, Timer), a kernel with
 // its own time (Kernel, WakeWord, ThreadLoop), a companion (RunLoop, below), and locks, fork generations and clocks
 // (Support, SystemCalls). Scripts/surface counts them and demands a sentence for each. Tests see the rest by
@@ -27,14 +27,16 @@ package import Synchronization
 public final class RunLoop: @unchecked Sendable {
     /// The state that other threads share with this one: the lock, and the fields that it guards.
     let state: State
-    // A copy of the state's: reading it from the state would count a reference each time.
+    // A copy of the state's constant: each read through the state would do reference counting.
     private let lockPointer: LoopLock.Pointer
     let blocks: BlockQueue
     /// The main queue, for the main loop; `nil` in all other loops.
     let mainQueue: MainQueue?
     private let generation = ForkGeneration()
-    /// Whether the thread was found to have the usual scheduling: a thread that waits for it then lends it no priority,
-    /// and does not ask the system each time.
+    /// Whether a waiting thread has found that the loop's thread has the usual scheduling.
+    ///
+    /// Another thread of usual scheduling that waits for the loop then lends it no priority, and need not ask the
+    /// system each time.
     package let isUsuallyScheduled = Atomic(false)
     /// Whether there is a tracer; read only while a recorder is at work.
     let isTraced = Atomic<Bool>(false)
@@ -42,7 +44,7 @@ public final class RunLoop: @unchecked Sendable {
     // MARK: The loop's thread
 
     #if RUNLOOPS_WITHOUT_TRACING
-    /// Always `nil`: for Scripts/trace-cost alone, to measure the cost of the test.
+    /// Always `nil`; compiled for Scripts/trace-cost alone, which measures what the test for a tracer costs.
     package var tracer: (any LoopTracer)? {
         get { nil }
         set {}
@@ -60,14 +62,16 @@ public final class RunLoop: @unchecked Sendable {
         }
     }
     @exclusivity(unchecked) private var tracerBox: TracerBox?
-    /// A tracer may remove itself in the middle of an event: it is kept until the next tracer is removed too.
+    /// The box of the former tracer, kept until the next tracer is removed too, because a tracer may remove itself in
+    /// the middle of an event.
     @exclusivity(unchecked) private var formerTracer: TracerBox?
     // SAFETY: one of the two boxes keeps it while an event is reported.
     @exclusivity(unchecked) private var tracerReference: Unmanaged<TracerBox>?
 
-    /// Reports an event, where there is a tracer.
+    /// Reports an event to the tracer, if there is one.
     ///
-    /// The reference is not counted: for each event that would cost as much as all the rest.
+    /// The tracer is called through an unmanaged reference: reference counting would cost as much for each event as all
+    /// the rest.
     @inline(__always)
     func report(_ event: LoopEvent) {
         tracerReference?._withUnsafeGuaranteedRef { $0.tracer.trace(event) }
@@ -81,7 +85,7 @@ public final class RunLoop: @unchecked Sendable {
     /// No such work begins inside it.
     @exclusivity(unchecked) package internal(set) var isInMainQueue = false
     /// The instant of the wake-up that was served last, for tracers.
-    // Not in the cause: with two words to carry, a turn takes twelve instructions more.
+    // Not a value of the cause: a turn that hands on two words takes twelve instructions more.
     @exclusivity(unchecked) var lastServedWakeUp = Int64.min
     /// Chooses which of several ready kinds is served first, by index in the order in which they became ready.
     ///
@@ -107,7 +111,7 @@ public final class RunLoop: @unchecked Sendable {
 
     deinit {
         if isInherited { return }
-        // The loop was not ended by its thread: items that live longer must not find it.
+        // If the thread has not ended the loop, the loop ends here, so that items that live longer do not find it.
         if !state.isDead { threadEnds() }
         LoopLock.assign(lockPointer, to: nil)
     }
@@ -266,10 +270,10 @@ public final class RunLoop: @unchecked Sendable {
     @inline(__always)
     package func now(_ base: TimeBase) -> Int64 { state.now(base) }
 
-    /// The monotonic time, read once between two callouts: nothing in between takes long enough to matter, and reading
-    /// the clock costs as much as much of what happens there.
+    /// Returns the monotonic time, which is read once between two callouts.
     ///
-    /// The loop's thread.
+    /// What happens in between takes too little time to matter, and each read of the clock would cost about as much.
+    /// Called on the loop's thread.
     @inline(__always)
     func monotonicNow() -> Int64 {
         if knownNow == .min { knownNow = now(.monotonic) }
@@ -309,7 +313,7 @@ public final class RunLoop: @unchecked Sendable {
 
     /// Called when the loop's thread ends: cancels and releases the items and blocks of the loop.
     ///
-    /// Later calls on it are harmless.
+    /// The members of the loop may still be called afterwards, and do nothing.
     package func threadEnds() {
         let waste = withLock { state.takeEverythingOut() }
         blocks.close()

@@ -4,7 +4,7 @@
 internal import CLinuxKernel
 internal import LinuxLibC
 
-/// The loop of the calling thread: kept under a thread-specific key, torn down when the thread ends.
+/// Keeps the loop of each thread under a thread-specific key, and tears the loop down when the thread ends.
 enum ThreadLoop {
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
@@ -13,7 +13,7 @@ enum ThreadLoop {
         return key
     }()
 
-    /// A thread's loop, and how many rounds of the thread's end have passed.
+    /// A thread's loop, and how many rounds of destructors are left at the thread's end before the loop is torn down.
     fileprivate final class Slot {
         var loop: RunLoop
         var roundsLeft: CInt
@@ -58,7 +58,7 @@ enum ThreadLoop {
     /// thread has ended, the loop is torn down at once.
     static func takeMain(_ loop: RunLoop) {
         if SystemCalls.threadID == SystemCalls.mainThreadID {
-            // A test may have replaced the thread's loop meanwhile.
+            // A test may have replaced the thread's loop since.
             if slot == nil { set(loop) }
         } else if rl_main_thread_has_ended() {
             loop.threadEnds()
@@ -92,7 +92,7 @@ enum ThreadLoop {
 
     /// Whether the calling thread ends, and registered its destructor too late to be called at its end.
     ///
-    /// The C library may not tell the main thread.
+    /// Always false on the main thread, whose end the C library may not report.
     private static var askedTooLate: Bool {
         Int(rl_thread_end()) == RL_THREAD_FOLLOWED && SystemCalls.threadID != SystemCalls.mainThreadID
     }
@@ -114,8 +114,9 @@ enum ThreadLoop {
         }
         if slot.takeUnretainedValue().roundsLeft > 1, !askedTooLate {
             slot.takeUnretainedValue().roundsLeft -= 1
-            // A companion's library waits for the last round as well, and may be called first there. A round earlier
-            // the library still works: for Core Foundation that is the last in which a cancel closure can use a string.
+            // A companion's library waits for the last round as well, and may be called before this destructor in that
+            // round. One round earlier the library still works: for Core Foundation that is the last round in which a
+            // cancel closure can use a string.
             if slot.takeUnretainedValue().roundsLeft == 1, loop.hasCompanions, !loop.isDead { loop.threadEnds() }
             return
         }

@@ -20,13 +20,13 @@ extension Duration {
 }
 
 extension Int64 {
-    /// The difference, or the end of the range that it exceeds.
+    /// The difference, or `Int64.min` or `Int64.max` if it does not fit.
     func clampedSubtracting(_ other: Int64) -> Int64 {
         let (difference, overflow) = subtractingReportingOverflow(other)
         return overflow ? (other < 0 ? .max : .min) : difference
     }
 
-    /// The sum, or the end of the range that it exceeds.
+    /// The sum, or `Int64.min` or `Int64.max` if it does not fit.
     package func clampedAdding(_ other: Int64) -> Int64 {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? (other < 0 ? .min : .max) : sum

@@ -6,9 +6,9 @@ internal import Synchronization
 
 /// Identifies the process that made an object, among a process, its parents and its children by `fork()`.
 ///
-/// An object that represents a resource of the kernel, of the file system or of a thread keeps the generation in which
-/// it was made. A forked child finds such an object inherited: the child shares the kernel's object with its parent,
-/// and leaves it alone (Documentation/Decisions/0040-a-child-leaves-alone.md).
+/// An object that represents a resource of the kernel, of the file system or of a thread stores the generation in which
+/// it was made. In a forked child the object is inherited: the child shares the kernel's object with its parent, and
+/// must not use it (Documentation/Decisions/0040-a-child-leaves-alone.md).
 package struct ForkGeneration: Sendable {
     private let forks = rl_fork_count()
 
@@ -32,7 +32,7 @@ package final class PerProcess<Object: AnyObject & Sendable>: Sendable {
         init(_ object: Object) { self.object = object }
     }
 
-    /// The bits of a box, which is never released; 0 before the first.
+    /// The address of the newest box, or 0 before the first box is made; a box is never released.
     private let current = Atomic<UInt>(0)
     private let making = Lock()
     private let make: @Sendable () -> Object

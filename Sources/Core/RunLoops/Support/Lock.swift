@@ -6,12 +6,12 @@ internal import Synchronization
 
 /// A small lock on a futex: free, held, or held while a thread sleeps on it.
 ///
-/// Not `Synchronization.Mutex`: the thread sanitizer does not see into a mutex and reports everything that it guards
-/// (Documentation/Decisions/0003-locks.md). The lock is held for a few instructions at a time and never during a
-/// callout; it is not recursive.
+/// `Synchronization.Mutex` is not used, because the thread sanitizer does not see into it and reports everything that
+/// it guards (Documentation/Decisions/0003-locks.md). The lock is held for a few instructions at a time and never
+/// during a callout; it is not recursive.
 ///
-/// A held lock says in which fork generation it was taken. The threads that held locks of its parent are not in a forked
-/// child, which finds these locks free.
+/// A held lock contains the fork generation in which it was taken. A forked child does not have the threads of its
+/// parent that held locks, and treats these locks as free.
 package struct Lock: ~Copyable, @unchecked Sendable {
     private enum State {
         static let free: UInt32 = 0
@@ -94,7 +94,8 @@ package struct Lock: ~Copyable, @unchecked Sendable {
 
 /// A value that several threads use, one at a time.
 ///
-/// Not `Synchronization.Mutex`: the thread sanitizer does not see into it (Documentation/Decisions/0003-locks.md).
+/// `Synchronization.Mutex` is not used, because the thread sanitizer does not see into it
+/// (Documentation/Decisions/0003-locks.md).
 // Unchecked: the lock is what makes it safe to share.
 package final class Guarded<Value>: @unchecked Sendable {
     private let lock = Lock()

@@ -5,9 +5,10 @@ internal import Synchronization
 
 /// The blocks of a loop: any thread adds blocks; the loop's thread takes all of them at once, first in, first out.
 ///
-/// The queue has a lock and contiguous memory. A lock-free queue would cost an allocation per block and a reversal at
-/// the end. A lock that posting threads hold for ten instructions, and the loop once per drain, costs less. A block of
-/// the loop's own thread needs no lock while no other thread has added one (Documentation/Decisions/0008-posting.md).
+/// The queue has a lock and contiguous memory. A lock-free queue would need an allocation for each block, and would
+/// have to reverse the blocks in the end. The lock costs less: a posting thread holds it for ten instructions, and the
+/// loop takes it once per drain. A block of the loop's own thread needs no lock while no other thread has added one
+/// (Documentation/Decisions/0008-posting.md).
 final class BlockQueue: @unchecked Sendable {
     private let lock = Lock()
     // Guarded by the lock.
@@ -17,7 +18,7 @@ final class BlockQueue: @unchecked Sendable {
     /// Whether `incoming` has any blocks; written with the lock held.
     private let hasIncoming = Atomic<Bool>(false)
 
-    // The loop's thread alone.
+    // Used by the loop's thread alone.
     /// Blocks that no run has been able to run so far, oldest first.
     @exclusivity(unchecked) private var waiting = BlockBuffer()
     /// Empty memory, to be used again.
@@ -29,7 +30,7 @@ final class BlockQueue: @unchecked Sendable {
 
     // MARK: Any thread
 
-    /// Adds a block; after the end, releases the block without running it.
+    /// Adds a block; after ``close()``, releases the block without running it.
     ///
     /// - Complexity: O(1) amortised.
     @inline(__always)
@@ -50,7 +51,7 @@ final class BlockQueue: @unchecked Sendable {
 
     /// Describes the blocks that have not run yet, each with its location and modes.
     ///
-    /// Only the loop's thread knows the blocks that the loop has looked at, or put in itself.
+    /// On another thread, leaves out the blocks that the loop has looked at or has added itself.
     func picture(onLoopsThread: Bool) -> [String] {
         (onLoopsThread ? waiting.picture : []) + lock.withLock { incoming.picture }
     }
@@ -59,22 +60,23 @@ final class BlockQueue: @unchecked Sendable {
 
     /// Adds a block on the loop's own thread.
     ///
-    /// Directly behind the waiting blocks, unless other threads have added blocks, which this block may have to follow.
+    /// The block is put directly behind the waiting blocks. If other threads have added blocks, it is put behind these,
+    /// because it may have to follow one of them.
     ///
     /// - Complexity: O(1) amortised; no lock while no other thread has put anything in.
     @inline(__always)
     func pushHere(_ block: consuming Block) {
-        // acquiring: a thread that has seen another thread put a block in sees here that the block is there.
+        // acquiring: a thread that knows that another thread has added a block sees here that the block is there.
         if isClosed || hasIncoming.load(ordering: .acquiring) { return push(block) }
         waiting.append(block)
         fruitless = nil
     }
 
-    /// Whether no block waits and none was added.
+    /// Whether there are neither waiting blocks nor blocks that other threads have added.
     @inline(__always)
     var isEmpty: Bool { waiting.isEmpty && !hasIncoming.load(ordering: .sequentiallyConsistent) }
 
-    /// Whether another thread has added a block since the loop looked, or there are more than `count`.
+    /// Whether another thread has added a block since the loop looked, or more than `count` blocks wait.
     func hasMore(than count: Int) -> Bool {
         hasIncoming.load(ordering: .sequentiallyConsistent) || waiting.count > count
     }
@@ -91,7 +93,8 @@ final class BlockQueue: @unchecked Sendable {
 
     /// Whether a block waits that may run in the mode and must run before the run sleeps.
     ///
-    /// The loop's thread, on its way to sleep: from then on a block of another thread is posted with a wake-up.
+    /// Called on the loop's thread when it is on its way to sleep: a block that another thread posts later comes with a
+    /// wake-up.
     @inline(__always)
     func hasWakingBlock(in mode: RunLoop.Mode, isCommon: Bool) -> Bool {
         isEmpty ? false : findWakingBlock(mode, isCommon)
@@ -104,9 +107,10 @@ final class BlockQueue: @unchecked Sendable {
         return waiting.contains { $0.wakes && $0.mayRun(in: mode, isCommon: isCommon) }
     }
 
-    /// Runs `body` with each block that may run in the mode, in order; the others keep their place.
+    /// Runs `body` with each block that may run in the mode, in order; the other blocks stay where they are in the
+    /// queue.
     ///
-    /// Blocks that are put in meanwhile wait for the next drain, and a nested drain sees only these new blocks.
+    /// Blocks that are added during the call wait for the next drain, and a nested drain sees only these new blocks.
     /// - Parameter isCommon: Called anew for each block, since a callout may mark the mode.
     @inline(__always)
     func drain(in mode: RunLoop.Mode, isCommon: () -> Bool, run body: (borrowing Block) -> Void) {
@@ -133,7 +137,7 @@ final class BlockQueue: @unchecked Sendable {
         swap(&spare, &batch)
     }
 
-    /// Releases queued blocks without running them, and later ones too.
+    /// Releases the queued blocks without running them; blocks that are added later are released too.
     func close() {
         var waste = BlockBuffer()
         lock.withLock {
@@ -164,11 +168,11 @@ final class BlockQueue: @unchecked Sendable {
 
 /// A posted closure, for one mode, for several, or for the common modes.
 ///
-/// It is not copied, so that a call counts no reference to its closure.
+/// The structure cannot be copied, so that a call of the closure does no reference counting.
 struct Block: ~Copyable {
     let body: () -> Void
-    /// Where the block was added, and in the highest bit of the line whether the block wakes: so a block takes 32
-    /// bytes.
+    /// Where the block was added; the highest bit of the line says whether the block wakes the loop, so that a block
+    /// takes only 32 bytes.
     private let location: CodeLocation
     let modes: BlockModes
 
@@ -182,7 +186,7 @@ struct Block: ~Copyable {
             file: location.file, line: location.line & ~Self.wakeBit | (wakes ? Self.wakeBit : 0))
     }
 
-    /// Whether a run that may run the block must not sleep before it has.
+    /// Whether a run in which the block may run must not sleep before the block has run.
     @inline(__always)
     var wakes: Bool { location.line & Self.wakeBit != 0 }
 
@@ -192,7 +196,7 @@ struct Block: ~Copyable {
         modes.includes(running, isCommon: isCommon)
     }
 
-    /// The same block, with `around` around its closure.
+    /// Returns a block whose closure calls `around` with this block's closure.
     consuming func wrapped(_ around: @escaping (() -> Void) -> Void) -> Block {
         let body = body
         return Block(modes: modes, wakes: wakes, location: location) { around(body) }
@@ -201,10 +205,11 @@ struct Block: ~Copyable {
     var label: ItemLabel { .location(file: location.file, line: location.line & ~Self.wakeBit) }
 }
 
-/// The modes that a block may run in, as one number: the number of its mode, or, for several modes, the number of a
-/// list.
+/// The modes that a block may run in, as one number: the number of one mode, or the number of an array of several
+/// modes.
 ///
-/// Lists are interned like names: a program has a few lists, and they are kept until the process ends.
+/// Arrays are interned as names of modes are: a program uses few different arrays, and they are kept until the process
+/// ends.
 struct BlockModes: Equatable, Sendable {
     private static let isList: UInt32 = 1 << 31
     private static let lists = InternTable<[RunLoop.Mode]>()
@@ -214,7 +219,7 @@ struct BlockModes: Equatable, Sendable {
     @inline(__always)
     init(_ mode: RunLoop.Mode) { number = mode.number }
 
-    /// Makes the number of a list of modes.
+    /// Stores an array of modes as one number.
     ///
     /// - Precondition: at least one mode.
     init(_ modes: [RunLoop.Mode]) {
@@ -239,7 +244,7 @@ struct BlockModes: Equatable, Sendable {
     }
 }
 
-/// Blocks in contiguous memory: added at the end, each moved out once, in order.
+/// Blocks in contiguous memory: they are added at the end, and moved out one after the other from the beginning.
 struct BlockBuffer: ~Copyable {
     // SAFETY: of `capacity` blocks, initialised from `first` up to `end`; without capacity nobody looks where it
     // points.
@@ -283,9 +288,10 @@ struct BlockBuffer: ~Copyable {
         other.reset()
     }
 
-    /// Starts at the beginning of the memory again.
+    /// Makes an empty buffer use its memory from the beginning again.
     ///
-    /// Memory left by a burst is released by halves, in the rounds that use less than a quarter of it.
+    /// If less than a quarter of a large memory was used since the last call, half of it is released, so that the
+    /// memory of a burst does not stay allocated.
     ///
     /// - Precondition: empty.
     mutating func reset() {

@@ -9,8 +9,8 @@ final class DescriptorTable {
     private struct Entry {
         let descriptor: CInt
         var generation: UInt32
-        /// Whether the kernel watches the descriptor: not while its sources ask for no event, nor after the number was
-        /// given to another file.
+        /// Whether the kernel watches the descriptor; false while the sources ask for no event, and after the number
+        /// was given to another file.
         var isWatched = false
         /// The first of the sources on the descriptor, in the order in which they were added; usually there is only
         /// one.
@@ -32,11 +32,11 @@ final class DescriptorTable {
     let readiness: any Readiness
     /// The entries; free entries are used again.
     ///
-    /// Each use has another generation, so that an event of an earlier use is recognised.
+    /// Each use has another generation, so that an event of an earlier use can be told from one of the present use.
     @exclusivity(unchecked) private var entries: [Entry] = []
     @exclusivity(unchecked) private var freeIndices: [UInt32] = []
     @exclusivity(unchecked) private var indices: [CInt: UInt32] = [:]
-    /// Entries whose number was given to another file: few, if any.
+    /// The indices of entries whose descriptor number was given to another file; usually there are none.
     @exclusivity(unchecked) private var abandoned: [UInt32] = []
     @exclusivity(unchecked) private var lastGeneration: UInt32 = 0
 
@@ -86,7 +86,9 @@ final class DescriptorTable {
         return true
     }
 
-    /// Stops the kernel from reporting the sources of an entry; they stay in the table, on no descriptor.
+    /// Stops watching the descriptor of an entry, and separates the entry from the descriptor's number.
+    ///
+    /// The sources of the entry stay in the table, and get no more events.
     private func abandon(_ index: UInt32) {
         let descriptor = entries[Int(index)].descriptor
         unwatch(&entries[Int(index)])
@@ -156,11 +158,12 @@ final class DescriptorTable {
     /// Appends the ready descriptors to `ready`; without the lock.
     @inline(__always)
     func look(into ready: inout [ReadyDescriptor]) {
-        // SAFETY: the table lives longer than the call. A constant of an object that is not counted is not counted either.
+        // SAFETY: the table lives longer than the call. Reading a constant of an unmanaged object does no reference
+        // counting either.
         Unmanaged.passUnretained(self)._withUnsafeGuaranteedRef { $0.readiness.look(into: &ready) }
     }
 
-    /// The first source to ask for an event; none for an event of an earlier use of the entry.
+    /// The first source on the descriptor of an event; `nil` for an event of an earlier use of the entry.
     @inline(__always)
     func firstSource(of event: ReadyDescriptor) -> RunLoop.DescriptorSource? {
         let index = Self.index(of: event)
@@ -169,7 +172,7 @@ final class DescriptorTable {
         return entries[index].first
     }
 
-    /// The sources to ask for an event after the first; `nil` if there are none.
+    /// The other sources on the descriptor of an event; `nil` if there are none.
     @inline(__always)
     func otherSources(of event: ReadyDescriptor) -> [RunLoop.DescriptorSource]? {
         let index = Self.index(of: event)

@@ -8,7 +8,7 @@ struct ItemSet<Item: AnyObject> {
     private var entries: [ObjectIdentifier: (number: Int, item: Item)] = [:]
     private var added = 0
 
-    /// In the order in which they were added.
+    /// The items in the order in which they were added.
     var all: [Item] { sorted { _ in 0 } }
 
     /// Returns the items by ascending order, and items of equal order in the order in which they were added.
@@ -17,14 +17,14 @@ struct ItemSet<Item: AnyObject> {
         entries.values.sorted { (order($0.item), $0.number) < (order($1.item), $1.number) }.map(\.item)
     }
 
-    // Not the dictionary's own `isEmpty`, for which each removed timer would count a reference.
+    // Stored, because the dictionary's `isEmpty` would do reference counting for each timer that is removed.
     private(set) var isEmpty = true
 
     func contains(_ item: Item) -> Bool { entries[ObjectIdentifier(item)] != nil }
 
     /// Adds an item.
     ///
-    /// - Precondition: it is not here.
+    /// - Precondition: the set does not contain the item.
     mutating func add(_ item: Item) {
         added += 1
         entries[ObjectIdentifier(item)] = (added, item)

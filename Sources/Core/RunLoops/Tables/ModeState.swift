@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// The state of one mode of a loop.
 ///
-/// Guarded by the loop's lock, except the atomics and what is marked as the loop's thread's own. The loop's thread
+/// Guarded by the loop's lock, except the atomics and the fields that only the loop's thread uses. The loop's thread
 /// reads the atomics to find out without the lock that there is nothing to do.
 final class ModeState: @unchecked Sendable {
     let mode: RunLoop.Mode
@@ -14,7 +14,8 @@ final class ModeState: @unchecked Sendable {
     private var observerSet = ItemSet<RunLoop.Observer>()
     /// The cached value of ``observers``; `nil` after an observer was added or removed.
     private var sortedObservers: [RunLoop.Observer]? = []
-    /// All activities that the observers ask for; also some of removed observers, until the others are sorted.
+    /// All activities that the observers ask for; activities of removed observers stay in it until ``observers`` is
+    /// read again.
     private let observerMask = Atomic<UInt>(0)
 
     private var sourceSet = ItemSet<RunLoop.Source>()
@@ -23,13 +24,14 @@ final class ModeState: @unchecked Sendable {
     let descriptors: DescriptorTable
 
     /// The buckets whose timers fire in this mode.
-    // Not counted: the loop keeps them, and a turn looks at them often.
+    // Unmanaged: the loop keeps the buckets, and a turn looks at them often.
     @exclusivity(unchecked) private(set) var timerBuckets: [Unmanaged<TimerBucket>] = []
     /// The bucket of monotonic timers that are in this mode alone, as most timers are.
     @exclusivity(unchecked) private(set) var soleBucket: Unmanaged<TimerBucket>?
 
-    // Written with the loop's lock held, so that a load and a store are as good as an addition in one. Read by the
-    // loop's thread without it: an item that another thread adds is seen a moment earlier or later; both are right.
+    // Written with the loop's lock held, so that a load and a store do the same as an atomic addition. The loop's
+    // thread reads them without the lock: it sees an item that another thread adds a moment earlier or later, and both
+    // are right.
     /// The number of buckets that contain a timer.
     private let busyBuckets = Atomic<Int>(0)
     private let sourceCount = Atomic<Int>(0)
@@ -38,13 +40,13 @@ final class ModeState: @unchecked Sendable {
 
     @exclusivity(unchecked) var order = ReadyOrder()
 
-    /// Events fetched and not yet served.
+    /// Events that were fetched and are not yet served.
     ///
-    /// The loop's thread's own.
+    /// Used by the loop's thread alone.
     @exclusivity(unchecked) var ready = ReadyDescriptors()
     /// Whether the main queue's descriptor is in the readiness.
     ///
-    /// The loop's thread's own.
+    /// Used by the loop's thread alone.
     @exclusivity(unchecked) var watchesMainQueue = false
 
     init(_ mode: RunLoop.Mode, number: Int, readiness: any Readiness) {
@@ -80,8 +82,7 @@ final class ModeState: @unchecked Sendable {
 
     /// The observers by ascending order, and observers of equal order in the order in which they were added.
     ///
-    /// - Complexity: O(1), or O(n log n) after one was added or removed: so a change of each of n observers does not move
-    ///   the others each time.
+    /// - Complexity: O(1), or O(n log n) in the first access after observers were added or removed, however many.
     var observers: [RunLoop.Observer] {
         if let sortedObservers { return sortedObservers }
         let sorted = observerSet.sorted { $0.order }
@@ -104,7 +105,7 @@ final class ModeState: @unchecked Sendable {
 
     // MARK: Sources
 
-    /// In the order in which they were added.
+    /// The sources in the order in which they were added.
     var sources: [RunLoop.Source] { sourceSet.all }
 
     func add(_ source: RunLoop.Source) {
@@ -146,7 +147,7 @@ final class ModeState: @unchecked Sendable {
         if soleBucket?.toOpaque() == pointer { soleBucket = nil }
     }
 
-    /// Counts one more bucket with a timer, or one less.
+    /// Adds `difference` to the number of buckets that contain a timer.
     func countBusyBuckets(_ difference: Int) {
         busyBuckets.store(busyBuckets.load(ordering: .relaxed) + difference, ordering: .relaxed)
         if hasNoItems { countEmptied() }
@@ -184,7 +185,8 @@ struct ReadyDescriptors {
     private(set) var since = Int64.min
     /// The instant at which the events were found; for recorders, and not set without one.
     var foundAt = Int64.min
-    /// Whether the events are older than something that may have changed them: each is then confirmed again.
+    /// Whether the events were fetched before something that may have changed them; the kernel is then asked again
+    /// about each.
     private(set) var isDoubtful = false
 
     @inline(__always)

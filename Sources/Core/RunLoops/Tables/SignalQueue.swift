@@ -3,15 +3,15 @@
 
 internal import Synchronization
 
-/// The signalled sources of one mode: any thread adds a place, the loop's thread takes all places at once.
+/// The queue of the signalled sources of one mode: any thread adds a source, the loop's thread takes all sources at
+/// once.
 ///
-/// A source has a place in the queue of every mode that it is in; a place is in its queue at most once. The cost
-/// depends on how many places are queued, not on how many there are.
+/// A source has a ``Place`` for the queue of every mode that it is in, and its place is in the queue at most once. The
+/// cost depends on how many places are queued, not on how many there are.
 final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Sendable {
-    /// One source in one mode.
+    /// A source's link for the queue of one mode.
     final class Place: @unchecked Sendable {
-        // Not counted: a source keeps its places until it is released, and the queue keeps the source of a queued
-        // place.
+        // Not counted as a reference: a source keeps its places, and the queue keeps the source of a queued place.
         fileprivate unowned(unsafe) let element: Element
         let queue: SignalQueue
         /// Written by the thread that queues the place, read by the thread that takes it: the queue transfers the
@@ -31,11 +31,11 @@ final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Sendable {
             // sequentiallyConsistent, like leaveQueue: the caller has marked the source as signalled before. Either
             // the taker, which reads the mark after leaveQueue, sees it, or this finds the place free and queues it.
             if isQueued.exchange(true, ordering: .sequentiallyConsistent) { return }
-            // SAFETY: the place keeps the queue, and a signal counts no further reference to it.
+            // SAFETY: the place keeps the queue, so that a signal needs no further reference to it.
             Unmanaged.passUnretained(queue)._withUnsafeGuaranteedRef { $0.push(self) }
         }
 
-        /// Whether the source is in the mode; a place that it has left may still be queued.
+        /// Whether the source is in the mode; after the source has left the mode, the place may still be queued.
         @inline(__always)
         var isPresent: Bool {
             get { present.load(ordering: .sequentiallyConsistent) }
@@ -64,7 +64,7 @@ final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Sendable {
     struct Queued {
         /// The maximum number of queued sources that have left the mode.
         fileprivate static var maxStale: Int { 64 }
-        // Not counted: the source keeps its places.
+        // Unmanaged: the source keeps its places.
         fileprivate let place: Unmanaged<Place>
         let element: Element
 
@@ -110,7 +110,8 @@ final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Sendable {
             if exchanged { break }
             old = found
         }
-        // A thread must not add a source after the end: the source keeps the queue, which would keep the source.
+        // After the end no source may stay in the queue: the source keeps the queue, and the queue would keep the
+        // source.
         if closed.load(ordering: .sequentiallyConsistent) { drop() }
     }
 
@@ -121,7 +122,7 @@ final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Sendable {
     func takeOnly() -> Queued? {
         guard let pointer = newest.load(ordering: .sequentiallyConsistent) else { return nil }
         let place = Unmanaged<Place>.fromOpaque(pointer)
-        // A place that is queued stays as it is: no thread writes its link before it has left.
+        // While a place is queued, no thread changes its link to the next place.
         if place._withUnsafeGuaranteedRef({ $0.next != nil }) { return nil }
         guard newest.compareExchange(expected: pointer, desired: nil, ordering: .sequentiallyConsistent).exchanged
         else { return nil }
@@ -147,8 +148,9 @@ final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Sendable {
     /// Removes all sources that have left the mode, and those for which `keeping` returns false; the caller releases
     /// them without the lock.
     ///
-    /// Only while no other thread takes sources, or asks whether there are any.
-    /// - Complexity: O(n) in the sources that are queued; as many have been added or removed since the last call.
+    /// Call this only while no other thread takes sources, or asks whether there are any.
+    /// - Complexity: O(n) in the queued sources; about as many have been queued or have left the mode since the last
+    ///   call.
     func sweep(keeping: (Element) -> Bool) -> [Element] {
         var all: [Queued] = []
         takeAll(into: &all)

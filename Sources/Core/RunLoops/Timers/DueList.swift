@@ -3,22 +3,25 @@
 
 /// The timers and closures that were due when a serving began, in the order of their dates: Specification 3.3.10.
 ///
-/// A listed entry is in no heap. It is unlisted when it is served, gets another date, is removed from its modes, or is
-/// put back into its queue for a nested run. Its place stays, so that the serving checks it again in its order.
+/// A serving is one call of ``RunLoop/fireTimers(_:)``. It first moves the due entries from the heaps to this list,
+/// where each entry has a place: its index. While an entry is listed, it is in no heap. An entry is no longer listed
+/// when it is served, gets another date, is removed from its modes, or is put back into its queue for a nested run. Its
+/// place stays, so that the serving checks the timer or closure again when it comes to that place.
 ///
 /// Servings are nested: the list of an inner serving begins at the end of the list of the outer serving, whose entries
-/// are back in their queues. Guarded by the loop's lock. `count` and `next` change on the loop's thread alone.
-/// Memory: 32 bytes a place, up to twice that while the table grows.
+/// are back in their queues. Guarded by the loop's lock. `count` and `next` change on the loop's thread alone. Memory:
+/// 32 bytes a place, up to twice that while the table grows.
 struct DueList<Timer: AnyObject>: ~Copyable {
-    /// The content of a place.
+    /// What a place contains.
     enum Content {
-        /// A listed entry; its queue has the timer or closure.
+        /// A listed entry; its queue stores the timer or closure.
         case listed
-        /// An unlisted timer, with a reference of the list's own.
+        /// A timer that is no longer listed; the list has a reference of its own to it.
         case timer(Unmanaged<Timer>)
-        /// A closure that is in the heap again: the slot of the entry is its cell, the sequence its number.
+        /// A closure that was put back into its heap; the entry now contains the index of the closure's cell as `slot`,
+        /// and the closure's number as `sequence`.
         case closure
-        /// Nothing: a cancelled closure.
+        /// Nothing, because the closure was cancelled, or the content was taken.
         case gone
     }
 
@@ -34,17 +37,17 @@ struct DueList<Timer: AnyObject>: ~Copyable {
         fileprivate let count: Int
     }
 
-    // SAFETY: of members without counted references; moved as bytes.
+    // SAFETY: of members whose references are unmanaged, so that they can be moved as bytes.
     private var members = TimerMemory<Member>()
     private var count = 0
-    /// The place to be served next.
+    /// The place that is served next.
     private var next = 0
     /// The number of listed entries.
     private(set) var listedCount = 0
 
     init() {}
 
-    /// Whether the innermost serving has further places.
+    /// Whether the innermost serving has places left that it has not come to.
     @inline(__always)
     var hasRest: Bool { next < count }
 
@@ -64,10 +67,11 @@ struct DueList<Timer: AnyObject>: ~Copyable {
         return Outer(next: next, count: count)
     }
 
-    /// Lists an entry behind all others; returns its place.
+    /// Adds an entry to the end of the list; returns its place.
     @inline(__always)
     mutating func append(_ entry: TimerHeap.Entry, of queue: BucketNumber) -> Int {
-        // Pages from the beginning on: a table that grows by small blocks leaves its blocks in glibc's heap.
+        // The list uses pages of memory from the beginning: a table that grows by small blocks leaves its blocks in
+        // glibc's heap.
         if count == members.capacity { members.resize(to: max(128, count * 2)) }
         (members.base + count).initialize(to: Member(entry: entry, queue: queue, content: .listed))
         count += 1
@@ -83,7 +87,8 @@ struct DueList<Timer: AnyObject>: ~Copyable {
         return next
     }
 
-    /// Takes the content of an unlisted place; a reference is transferred to the caller.
+    /// Returns the content of a place that is not listed, and empties the place; a reference is transferred to the
+    /// caller.
     mutating func take(_ place: Int) -> Content {
         defer { members.base[place].content = .gone }
         return members.base[place].content
@@ -95,7 +100,8 @@ struct DueList<Timer: AnyObject>: ~Copyable {
         (next, count) = (outer.next, outer.count)
     }
 
-    /// Takes the references of all servings, which do not continue.
+    /// Removes and returns the timers that the list has references to; called at the end of the loop, when no serving
+    /// continues.
     ///
     /// - Precondition: nothing is listed.
     mutating func takeAll() -> [Timer] {
@@ -106,17 +112,19 @@ struct DueList<Timer: AnyObject>: ~Copyable {
 
     // MARK: Places. For queues.
 
-    /// Counts a listed entry as served.
+    /// Reduces the number of listed entries, because one is served.
     @inline(__always)
     mutating func serve() { listedCount -= 1 }
 
-    /// Unlists a timer; the list keeps a reference until the serving reaches its place.
+    /// Marks a place as no longer listed; the list keeps a reference to the timer until the serving reaches the place.
     mutating func leave(_ place: Int, _ timer: Unmanaged<Timer>) {
         listedCount -= 1
         members.base[place].content = .timer(timer.retain())
     }
 
-    /// Unlists a closure that is put back into its queue; from here on its cell and its number identify it.
+    /// Marks a place as no longer listed, because its closure is put back into its queue.
+    ///
+    /// From here on its cell and its number identify the closure.
     mutating func leave(_ place: Int, closureAt cell: UInt32, number: UInt32) {
         listedCount -= 1
         let date = members.base[place].entry.date
@@ -124,13 +132,13 @@ struct DueList<Timer: AnyObject>: ~Copyable {
         members.base[place].content = .closure
     }
 
-    /// Unlists a closure that is cancelled.
+    /// Marks a place as no longer listed, because its closure is cancelled.
     mutating func leave(_ place: Int) {
         listedCount -= 1
         members.base[place].content = .gone
     }
 
-    /// The first place from `start` on with a listed entry of the queue.
+    /// The first place from `start` on at which an entry of the queue is listed.
     @inline(__always)
     func first(of queue: BucketNumber, from start: Int) -> Int? {
         for place in start..<count where isListed(place, of: queue) { return place }
@@ -143,16 +151,19 @@ struct DueList<Timer: AnyObject>: ~Copyable {
         return members.base[place].queue == queue
     }
 
-    /// Whether this slot of the queue is listed at a place, which may belong to an earlier serving.
+    /// Whether the entry of this slot of the queue is listed at `place`; false if the place belongs to an earlier
+    /// serving.
     func has(_ slot: UInt32, of queue: BucketNumber, at place: Int) -> Bool {
         next <= place && place < count && isListed(place, of: queue) && members.base[place].entry.slot == slot
     }
 
-    /// The slot of the entry at a place, perhaps of another queue; `nil` past the end.
+    /// The slot of the entry at a place; `nil` after the last place.
+    ///
+    /// The slot may be one of another queue.
     @inline(__always)
     func slot(at place: Int) -> UInt32? { place < count ? members.base[place].entry.slot : nil }
 
-    /// The first place from `start` on that is listed.
+    /// The first place from `start` on at which an entry is listed.
     func firstListed(from start: Int) -> Int? {
         if listedCount == 0 { return nil }
         return (max(start, next)..<count).first { if case .listed = members.base[$0].content { true } else { false } }

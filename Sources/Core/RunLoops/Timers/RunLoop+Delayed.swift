@@ -9,7 +9,7 @@ extension RunLoop {
     ///
     /// Thread safety: a value; any thread.
     public struct Delayed: Hashable, Sendable {
-        /// The name of a closure in one mode.
+        /// Identifies a closure that waits in one mode.
         struct Name: Hashable, Sendable {
             let loop: UInt32
             let mode: Mode
@@ -17,7 +17,7 @@ extension RunLoop {
             let sequence: UInt32
         }
 
-        /// The timer of a closure in the common modes.
+        /// Identifies a closure in the common modes, by the timer that the loop has made for it.
         struct CommonTimer: Hashable, Sendable {
             let timer: Timer
             static func == (left: CommonTimer, right: CommonTimer) -> Bool { left.timer === right.timer }

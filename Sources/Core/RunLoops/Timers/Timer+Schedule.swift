@@ -76,10 +76,11 @@ extension RunLoop.Timer {
     }
 }
 
-/// The arithmetic of dates: values in, values out.
+/// The arithmetic of dates, in functions that use nothing but their parameters.
 enum TimerGrid {
-    /// The first date on the grid of `interval` through `date` that is after `now`: dates that passed while the thread
-    /// was busy are skipped.
+    /// Returns the first of the dates `date` + n · `interval`, n ≥ 1, that is after `now`.
+    ///
+    /// Dates that passed while the thread was busy are skipped.
     static func next(after date: Int64, interval: Int64, now: Int64) -> Int64 {
         // The whole intervals that have passed, plus the interval to come.
         let behind = max(0, now.clampedSubtracting(date))
@@ -94,7 +95,8 @@ enum TimerGrid {
         max(0, interval > 0 ? min(wished, interval / 2) : wished)
     }
 
-    /// The delay that a sleep may cause: a little less than the tolerance, since waking up takes time too.
+    /// The time after a timer's date for which the thread may sleep: a little less than the tolerance, since waking up
+    /// takes time too.
     ///
     /// An eighth of the tolerance is kept in reserve, a millisecond at most.
     static func slack(_ tolerance: Int64) -> Int64 { tolerance - min(tolerance / 8, 1_000_000) }

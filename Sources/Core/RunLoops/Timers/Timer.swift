@@ -21,9 +21,10 @@ extension RunLoop {
         /// The state of a callout that is under way; empty if there is none.
         struct Callout: OptionSet {
             let rawValue: UInt8
-            /// The timer is in no heap, and the caller has its closure.
+            /// The timer is in no heap, and the function that calls its closure holds the closure.
             static let underWay = Callout(rawValue: 1)
-            /// The timer was removed from its modes during the callout, so that the caller owns the loop's reference.
+            /// The timer was removed from its modes during the callout; the function that calls it has to release the
+            /// loop's reference.
             static let onLoan = Callout(rawValue: 2)
             /// The timer was restarted in the callout.
             static let restarted = Callout(rawValue: 4)
@@ -31,9 +32,10 @@ extension RunLoop {
 
         /// The fields that few timers need: an interval, or a tolerance that is too long for `shortTolerance`.
         ///
-        /// It owns its memory: ``set(interval:tolerance:)`` is the only way to set another value, and frees the
-        /// previous one.
-        // Not a reference, nor a value with a `deinit`: for these the end of each timer would count the timer.
+        /// The structure owns its memory: ``set(interval:tolerance:)`` is the only way to set another value, and frees
+        /// the previous one.
+        // Neither a reference nor a value with a `deinit`: with these, releasing a timer would do reference counting of
+        // the timer.
         private struct Rhythm: ~Copyable {
             private var spans: UnsafeMutablePointer<(interval: Int64, tolerance: Int64)>?
 
@@ -56,8 +58,8 @@ extension RunLoop {
             }
         }
 
-        /// The tolerance in nanoseconds, at most half the interval; `.max` if the tolerance is stored in the rhythm.
-        // In a gap that the fields of every item leave.
+        /// The tolerance in nanoseconds, at most half the interval; `.max` if the tolerance is stored in `rhythm`.
+        // The field fills a gap that the fields of every item leave.
         @exclusivity(unchecked) private var shortTolerance: UInt32 = 0
         let owner = ItemOwner()
         // Guarded by the owner's lock, except the constants. The lock excludes what the dynamic check of exclusivity
@@ -71,7 +73,7 @@ extension RunLoop {
         @exclusivity(unchecked) var callout: Callout = []
         let base: TimeBase
 
-        /// A closure that is not copied, so that a call counts no reference to it.
+        /// A closure in a structure that cannot be copied, so that a call does no reference counting.
         struct Handler: ~Copyable {
             let call: (Timer) -> Void
         }
@@ -141,7 +143,7 @@ extension RunLoop {
             super.init(label: label, allowedThread: allowedThread)
         }
 
-        /// A timer that fires once, at a date on the monotonic clock of its future loop.
+        /// Makes a timer that fires once, at a date on the monotonic clock of the loop to which it will be added.
         init(onceAt date: Int64, _ label: ItemLabel, allowedThread: Int32, _ handler: @escaping (Timer) -> Void) {
             base = .monotonic
             fire = date
@@ -277,14 +279,15 @@ extension RunLoop {
             if let state, bucket != .none { state.move(self, to: date) } else { fire = date }
         }
 
-        /// Makes a change for which the loop must first remove the timer from its heaps.
+        /// Makes a change before which the loop must remove the timer from its heaps, and after which it inserts the
+        /// timer again.
         private func reschedule(in state: RunLoop.State?, _ change: () -> Void) {
             if let state, bucket != .none { state.reschedule(self, change) } else { change() }
         }
 
         // MARK: In a loop
 
-        /// Whether the caller of the timer owns the loop's reference; `true` only once.
+        /// Returns whether the function that calls the timer has to release the loop's reference; `true` only once.
         @inline(__always)
         func takeLoan() -> Bool {
             defer { callout.remove(.onLoan) }
@@ -307,10 +310,11 @@ extension RunLoop.TimeBase {
 }
 
 extension RunLoop.Timer {
-    /// A timer that fires at a date on the clock of its future loop, and again and again if `interval` is given.
+    /// Makes a timer that fires at a date on the clock of the loop to which it will be added, and repeatedly if
+    /// `interval` is given.
     ///
-    /// The public initialisers use the clock of the thread that makes the timer, which may be another one where time is
-    /// virtual.
+    /// The public initialisers use the clock of the thread that makes the timer. Where time is virtual, that clock may
+    /// differ from the loop's.
     package static func starting(
         at date: RunLoop.Instant, every interval: Duration? = nil, tolerance: Duration, label: String,
         handler: @escaping @Sendable (RunLoop.Timer) -> Void

@@ -3,17 +3,17 @@
 
 /// The timers that are in the same modes and count on the same clock.
 ///
-/// A timer is in one bucket, however many modes it is in, so that it has one place in one heap. A mode looks at the few
-/// buckets that contain it; a bucket knows its modes by their numbers. Guarded by the loop's lock. A loop keeps its
-/// buckets until it is released.
+/// A timer is in one bucket, however many modes it is in, so that it has one entry in one heap. A mode has an array of
+/// the few buckets whose timers fire in it; a bucket knows its modes by their numbers. Guarded by the loop's lock. A
+/// loop keeps its buckets until it is released.
 final class TimerBucket {
     let number: BucketNumber
     @exclusivity(unchecked) var base: RunLoop.TimeBase
-    /// The numbers of its modes, in ascending order; at least one.
+    /// The numbers of the bucket's modes, in ascending order; at least one.
     @exclusivity(unchecked) var modes: [Int] { didSet { hasSeveralModes = modes.count > 1 } }
     // Stored, because each fire reads it.
     @exclusivity(unchecked) private(set) var hasSeveralModes: Bool
-    /// The number of its timers and delayed closures, including those whose callouts are under way.
+    /// The number of the bucket's timers and delayed closures, including timers whose callouts are under way.
     @exclusivity(unchecked) var count = 0
     @exclusivity(unchecked) var queue: TimerQueue<RunLoop.Timer>
 

@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Dates in order: a heap of four branches, whose entries carry all that is compared, so that a step touches one cache
-/// line and no timer.
+/// A heap of dates in which each entry has four children.
 ///
-/// A number, the slot, identifies each timer or closure; the owner of the heap assigns the slots. A separate table has
-/// the position of each slot's entry. Memory: 16 bytes an entry, up to twice that while the storage grows, and 4 bytes
-/// a slot.
+/// An entry contains everything that is compared, so that a step reads one cache line and no timer. A number, the slot,
+/// identifies each timer or closure; the owner of the heap assigns the slots. A separate table has the position of each
+/// slot's entry. Memory: 16 bytes an entry, up to twice that while the storage grows, and 4 bytes a slot.
 /// - Complexity: the first is read in O(1); adding and removing are O(log n), adding at a random date O(1) on average.
 struct TimerHeap: ~Copyable {
     /// One date and the slot that it belongs to.
@@ -21,7 +20,7 @@ struct TimerHeap: ~Copyable {
             rank = UInt64(sequence) &<< 32 | UInt64(slot)
         }
 
-        /// The number that orders entries of equal dates; it is incremented for each entry.
+        /// The number that orders entries of equal dates; a later entry has a greater number.
         var sequence: UInt32 {
             @inline(__always) get { UInt32(truncatingIfNeeded: rank &>> 32) }
             set { rank = UInt64(newValue) &<< 32 | UInt64(slot) }
@@ -34,21 +33,22 @@ struct TimerHeap: ~Copyable {
         @inline(__always)
         func isBefore(_ other: Entry) -> Bool { order < other.order }
 
-        /// Date and sequence as one number: comparing two takes four instructions and no branch, which the processor
-        /// could not predict.
+        /// Date and sequence as one number, so that a comparison takes four instructions, and no branch that the
+        /// processor could not predict.
         private var order: Int128 {
             @inline(__always) get { Int128(date) &<< 64 | Int128(rank) }
         }
     }
 
     private static let nowhere = UInt32.max
-    /// Marks a slot whose entry was moved out of the heap; the other bits are its place.
+    /// The bit that marks the position of an entry which was moved to a ``DueList``; the other bits are its place
+    /// there.
     private static let elsewhere: UInt32 = 1 << 31
 
     /// The entries, placed so that the four children of an entry are one cache line.
     private var entries = TimerMemory<Entry>(lead: 3)
     private(set) var count = 0
-    /// The position of each slot's entry: less than `elsewhere` if it is in the heap.
+    /// The position of each slot's entry: its index in the heap, a place with `elsewhere`, or `nowhere`.
     private var positions = TimerMemory<UInt32>()
 
     init() {}
@@ -68,8 +68,10 @@ struct TimerHeap: ~Copyable {
         slot < positions.capacity && positions[Int(slot)] < Self.elsewhere
     }
 
-    /// The place to which ``removeFirst(to:)`` has moved the entry of a slot; the entry may have been inserted and
-    /// removed elsewhere since.
+    /// The place to which ``removeFirst(to:)`` has last moved the entry of a slot; `nil` if the entry is in the heap or
+    /// has been removed.
+    ///
+    /// The place may be out of date: the slot may have been used in another heap since.
     func lastPlace(of slot: UInt32) -> Int? {
         guard slot < positions.capacity else { return nil }
         let position = positions[Int(slot)]
@@ -112,7 +114,7 @@ struct TimerHeap: ~Copyable {
         if index < count { siftDown(entries[count], from: index) }
     }
 
-    /// Removes the first entry, and records `place` as its new place, outside of the heap.
+    /// Removes the first entry, and records that it is at `place` of a ``DueList`` now.
     ///
     /// - Precondition: the heap is not empty.
     @inline(__always)
@@ -165,8 +167,10 @@ struct TimerHeap: ~Copyable {
         Self.put(entry, at: index, entries, positions)
     }
 
-    /// Moves a hole down to the bottom, and the entry up from there: most entries come from the bottom and belong
-    /// there, so that comparing with the entry on the way down would usually be wasted.
+    /// Fills the gap at `start` with `entry`: moves the gap down to the bottom, and then the entry up from there.
+    ///
+    /// Most entries come from the bottom and belong there, so that comparing with the entry on the way down would
+    /// usually be wasted.
     @inline(__always)
     private func siftDown(_ entry: Entry, from start: Int) {
         let (entries, positions) = (entries.base, positions.base)
@@ -194,7 +198,7 @@ struct TimerHeap: ~Copyable {
         siftUp(entry, from: Self.index(of: hole, entries))
     }
 
-    /// The first of the children of an entry: four times as far from the first entry, and one further.
+    /// The first of the four children of an entry: the child at index 4·i + 1 for the entry at index i.
     @inline(__always)
     private static func children(
         of entry: UnsafeMutablePointer<Entry>, _ entries: UnsafeMutablePointer<Entry>
@@ -203,7 +207,8 @@ struct TimerHeap: ~Copyable {
         return (UnsafeMutableRawPointer(entries + 1) + bytes &* 4).assumingMemoryBound(to: Entry.self)
     }
 
-    /// The distance of two pointers, which as a signed number would be rounded.
+    /// The index of an entry, computed without a sign, because a division of a signed number takes additional
+    /// instructions for rounding.
     @inline(__always)
     private static func index(of entry: UnsafeMutablePointer<Entry>, _ entries: UnsafeMutablePointer<Entry>) -> Int {
         let bytes = UnsafeRawPointer(entry) - UnsafeRawPointer(entries)

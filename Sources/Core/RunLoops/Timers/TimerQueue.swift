@@ -5,7 +5,7 @@
 protocol QueuedTimer: AnyObject {
     /// The date of the timer, in nanoseconds.
     var fire: Int64 { get }
-    /// The time after its date until which the timer may be served, less the time of waking up; 0 for an exact timer.
+    /// How long after its date the timer may be served, less a reserve for waking up; 0 for an exact timer.
     var slack: Int64 { get }
     /// The timer's number in its queue.
     var slot: UInt32 { get set }
@@ -13,16 +13,17 @@ protocol QueuedTimer: AnyObject {
 
 /// Timers of one clock, ordered so that a loop can find the first due timer and the limit of its sleep.
 ///
-/// A timer without tolerance must be served at its date: it is in one heap. Timers with tolerance are in another heap,
-/// by their dates. As long as they all have the same tolerance, their latest instants are in the order of the dates.
-/// When a timer with a second tolerance is added, the latest instants get a heap of their own. The thread sleeps until
-/// the earliest latest instant and then serves all timers that are due: the fewest wake-ups there can be (stabbing
-/// intervals, earliest end first).
+/// A timer without tolerance must be served at its date; such timers are in one heap. Timers with tolerance are in
+/// another heap, by their dates. The latest instant of a timer is its date plus its slack. As long as all tolerant
+/// timers have the same slack, their latest instants have the same order as their dates. When a timer with a second
+/// slack is added, the latest instants get a heap of their own. The thread sleeps until the earliest latest instant and
+/// then serves all timers that are due: the fewest wake-ups there can be (stabbing intervals, earliest end first).
 ///
 /// While due timers are served, they are on a list and in no heap (``DueList``); the queue still has their slots, and
 /// knows the first of them.
 ///
-/// The queue does not keep its timers alive; its owner does. The queue keeps closures without an object.
+/// The queue does not keep its timers alive; their owner does. Delayed closures, which have no timer object, are stored
+/// in the queue itself.
 struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
     /// A timer or closure that was removed from the queue to be called.
     enum Served: ~Copyable {
@@ -32,15 +33,15 @@ struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
 
     private var exact = TimerHeap()
     private var tolerant = TimerHeap()
-    /// The latest instants of the tolerant timers, unless all have one slack.
+    /// The latest instants of the tolerant timers; unused while all of these have the same slack.
     private var latest = TimerHeap()
     private var commonSlack: Int64?
     private var slots = SlotTable<Timer>()
     private var delayed = DelayedTable()
 
-    /// The number of this queue in lists.
+    /// The number of this queue's bucket, which identifies the queue in a ``DueList``.
     private let number: BucketNumber
-    /// The date and the place of the first listed entry; `Int64.max` if there is none.
+    /// The date of the queue's first listed entry, or `Int64.max` if there is none; `listedPlace` is its place.
     private var listedDate = Int64.max
     private var listedPlace = 0
 
@@ -68,10 +69,10 @@ struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
         return tolerant.firstDate.clampedAdding(commonSlack)
     }
 
-    /// The date of the first timer, if any timer has to be served at `now`, or if the thread is awake for something
-    /// else anyway and the first is due: then all timers that are due are served with it.
+    /// The date of the first timer that is to be served at `now`; `nil` if there is nothing to serve.
     ///
-    /// `nil` if there is nothing to serve.
+    /// Timers are served if one of them has to be served at `now`, or if one is due and the thread is awake for
+    /// something else anyway. All timers that are due are then served together.
     @inline(__always)
     func firstToServe(at now: Int64, isAwakeAnyway: Bool) -> Int64? {
         let first = firstDate
@@ -81,7 +82,9 @@ struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
 
     // MARK: Coming, going, moving
 
-    /// Adds a timer; `sequence` is incremented for each timer, or the entries were renumbered before.
+    /// Adds a timer, behind all timers of the same date.
+    ///
+    /// `sequence` must be greater than that of every other entry.
     @inline(__always)
     mutating func insert(_ timer: Timer, sequence: UInt32) {
         let slot = slots.add(Unmanaged.passUnretained(timer))
@@ -106,7 +109,7 @@ struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
         return index
     }
 
-    /// Removes a timer; if it is listed, the serving checks it again in its order.
+    /// Removes a timer; if the timer is listed for a serving, the serving checks it again when it comes to its place.
     @inline(__always)
     mutating func remove(_ timer: Timer, _ list: inout DueList<Timer>) { remove(slot: timer.slot, &list) }
 
@@ -148,7 +151,7 @@ struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
         return nil
     }
 
-    /// Whether a timer is on the list.
+    /// Whether a timer is on the list of due timers.
     func isListed(_ timer: Timer, _ list: borrowing DueList<Timer>) -> Bool {
         place(of: timer.slot, list) != nil
     }
@@ -169,7 +172,7 @@ struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
         if commonSlack == nil { latest.insert(entry.later(by: slack)) }
     }
 
-    /// Called for the first timer with a second tolerance: from here on the latest instants have a heap of their own.
+    /// Moves the latest instants into a heap of their own, when the first timer with a second slack is added.
     @inline(never)
     private mutating func separateLatest(_ common: Int64) {
         commonSlack = nil
@@ -192,7 +195,7 @@ struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
         return first.isBefore(second) ? first : second
     }
 
-    /// Moves the entry that ``firstDue(at:)`` has found from its heap to the list.
+    /// Moves the entry that ``firstDue(at:)`` has found from its heap to the list of due timers.
     @inline(__always)
     mutating func list(_ entry: TimerHeap.Entry, on list: inout DueList<Timer>) {
         let place = list.append(entry, of: number)
@@ -205,7 +208,8 @@ struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
         if listedDate == .max { (listedDate, listedPlace) = (entry.date, place) }
     }
 
-    /// Removes the entry that is listed at a place from the queue, to be called.
+    /// Removes the entry that is listed at a place from the queue, and returns its timer or closure to the caller,
+    /// which calls it.
     @inline(__always)
     mutating func serve(_ slot: UInt32, at place: Int, _ list: inout DueList<Timer>) -> Served {
         list.serve()
@@ -219,8 +223,9 @@ struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
         }
     }
 
-    /// Puts the entry that is listed at a place back into its heap, with its number, for a nested run; the serving
-    /// checks it again.
+    /// Puts the entry that is listed at a place back into its heap with its old sequence, for a nested run.
+    ///
+    /// The serving checks the timer or closure again when it comes to the place.
     mutating func putBack(_ place: Int, _ list: inout DueList<Timer>) {
         let entry = list[place].entry
         switch slots[entry.slot] {
@@ -234,7 +239,7 @@ struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
         listedLeaves(place, list)
     }
 
-    /// The first listed entry was unlisted: the next one becomes the first.
+    /// Finds the queue's next listed entry, if the entry at `place` was the first and is no longer listed.
     @inline(__always)
     private mutating func listedLeaves(_ place: Int, _ list: borrowing DueList<Timer>) {
         if place != listedPlace { return }
@@ -255,7 +260,8 @@ struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
 
     // MARK: The rest
 
-    /// Calls `body` with each entry of the queue, in no order: an object, or the location that posted a closure.
+    /// Calls `body` with each entry of the queue, in no order: with the timer, or with the location that posted a
+    /// closure.
     func visit(_ list: borrowing DueList<Timer>, _ body: (TimerHeap.Entry, Timer?, ItemLabel?) -> Void) {
         func show(_ entry: TimerHeap.Entry) {
             switch slots[entry.slot] {
@@ -268,7 +274,8 @@ struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
         list.visit { member in if member.queue == number { show(member.entry) } }
     }
 
-    /// Gives all entries of the queue a new sequence, in the same order; the names of closures do not change.
+    /// Gives all entries of the queue a new sequence, in the same order; the numbers that identify closures do not
+    /// change.
     ///
     /// - Precondition: nothing is listed.
     mutating func renumber(_ number: (UInt32) -> UInt32) {
@@ -277,7 +284,7 @@ struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
         latest.renumber(number)
     }
 
-    /// Empties the queue of closures without an object, and returns them.
+    /// Removes all delayed closures from the queue, and returns them.
     ///
     /// - Precondition: nothing is listed.
     mutating func removeAllDelayed() -> [() -> Void] {

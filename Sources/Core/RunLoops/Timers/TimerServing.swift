@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Step 9 with timers: the instant since which any are due, and serving all due timers in the order of their dates. The
+// Step 9 with timers: since when any timers are due, and serving all due timers in the order of their dates. On the
 // loop's thread.
 extension RunLoop {
     // MARK: Which timers are due
@@ -10,8 +10,8 @@ extension RunLoop {
     ///
     /// A timer with tolerance is served at its latest instant, or with whatever else has woken the thread.
     ///
-    /// - Parameter date: The instant since which a wake-up has been ready: timers that are not due lose an earlier
-    ///   ready date.
+    /// - Parameter date: The instant since which a wake-up has been ready. If no timer is due, and timers that are gone
+    ///   by now were ready before `date`, the mode forgets that instant.
     @inline(__always)
     func timersReadySince(_ mode: ModeState, isAwakeAnyway: Bool, before date: Int64) -> Int64? {
         lock()
@@ -73,9 +73,11 @@ extension RunLoop {
         spent?.release()
     }
 
-    /// Checks an entry that was unlisted since the serving began: Specification 3.3.11.
+    /// Checks the timer or closure of a place that is no longer listed, and calls it if it still has to fire:
+    /// Specification 3.3.11.
     ///
-    /// The lock is held before and afterwards, and not in between: other threads need not wait until all are looked at.
+    /// The caller holds the lock. The function releases it for a moment, so that other threads need not wait until all
+    /// places are checked.
     @inline(never)
     private func lookAgain(_ place: Int, _ spent: inout Unmanaged<Timer>?) {
         var kept: Unmanaged<Timer>?
@@ -100,8 +102,9 @@ extension RunLoop {
         lock()
     }
 
-    /// Calls a closure, which has been removed from its queue; the lock is held before and afterwards, and not during
-    /// the call.
+    /// Calls a closure, which has been removed from its queue.
+    ///
+    /// The lock is held at the beginning and at the end, and not during the call.
     @inline(__always)
     private func call(_ body: consuming DelayedBody, _ date: Int64, releasing spent: inout Unmanaged<Timer>?) {
         unlock()
@@ -114,10 +117,10 @@ extension RunLoop {
         lock()
     }
 
-    /// Calls one timer, which has been removed from its queue; the lock is held before and afterwards, and not during
-    /// the call.
+    /// Calls one timer, which has been removed from its queue.
     ///
-    /// Returns the timer if the caller has to release the loop's reference.
+    /// The lock is held at the beginning and at the end, and not during the call. Returns the timer if the caller has
+    /// to release the loop's reference.
     @inline(__always)
     private func fire(_ reference: Unmanaged<Timer>, releasing spent: Unmanaged<Timer>?) -> Unmanaged<Timer>? {
         // SAFETY: the loop's reference, which is not released while the timer is firing.
@@ -125,7 +128,7 @@ extension RunLoop {
             timer.callout = .underWay
             state.firingTimers.append(reference)
             let date = timer.fire
-            // The closure is here while it is called: no other code asks for it, so none can release it.
+            // The closure is stored here during the call: no other code can ask for it, and so none can release it.
             var handler = timer.handler.take()
             unlock()
             spent?.release()
@@ -143,7 +146,8 @@ extension RunLoop {
 
     /// Ends a callout: the timer becomes invalid, or is put back into its queue.
     ///
-    /// Begins without the lock and ends with it. Returns whether the caller has the loop's reference.
+    /// Called without the lock, and returns with the lock held. Returns whether the caller has to release the loop's
+    /// reference.
     @inline(__always)
     private func settle(_ timer: Timer, _ handler: inout Timer.Handler?, _ date: Int64) -> Bool {
         let state = state
@@ -164,7 +168,8 @@ extension RunLoop {
         return isOver
     }
 
-    /// The timer belongs to another loop now, and is put back into that loop's tables.
+    /// Ends the callout of a timer that no longer belongs to this loop: puts the timer back into the tables of its
+    /// loop, if it has one.
     @inline(never)
     private func settleElsewhere(_ timer: Timer, _ handler: inout Timer.Handler?, _ date: Int64) -> Bool {
         let holder = timer.owner.lock()
@@ -175,7 +180,7 @@ extension RunLoop {
                 return $0.conclude(timer, &handler, date, $0.now(timer.base))
             }
         } else {
-            // A timer of no loop is in no bucket, and no state is asked for anything but the clock.
+            // A timer of no loop is in no bucket; this loop's state then uses nothing but the clock.
             goesOn = state.conclude(timer, &handler, date, timer.base.threadNow)
         }
         let isOver = timer.takeLoan()
@@ -188,12 +193,13 @@ extension RunLoop {
 
     // MARK: The list
 
-    /// Lists the due timers and closures, in the order of their dates; returns the present instant.
+    /// Moves the due timers and closures to the list of due timers, in the order of their dates; returns the present
+    /// instant.
     ///
-    /// With the lock held.
+    /// Called with the lock held, which is released between two batches.
     @inline(__always)
     private func listDue(_ mode: ModeState) -> Int64 {
-        // A clock whose first bucket another thread makes meanwhile is checked in the next turn.
+        // If another thread now makes the first bucket of a clock, that clock is checked in the next turn.
         var limit = WaitLimit()
         (limit.monotonic, limit.boottime, limit.realtime) = (monotonicNow(), .min, .min)
         mode.forEachBucket { if $0.base != .monotonic { limit[$0.base] = now($0.base) } }
@@ -206,7 +212,7 @@ extension RunLoop {
 
     /// Puts the listed entries back into their queues, before a nested run or a wait in a host.
     ///
-    /// The loop's thread, without the lock. Each goes back once a serving.
+    /// Called on the loop's thread, without the lock. In one serving an entry is put back once at most.
     @inline(never)
     func putListedBack() {
         withLock { state.putListedBack(pausing: true) }
@@ -234,7 +240,7 @@ extension RunLoop {
 extension RunLoop.State {
     // MARK: The list
 
-    /// The number of entries that are listed, or put back, before other threads may take the lock.
+    /// The number of entries that are moved to the list, or put back, before other threads may take the lock.
     private static var batchSize: Int { 256 }
 
     /// Moves one batch of due entries to the list of due timers; returns whether more entries may be due.
@@ -272,7 +278,8 @@ extension RunLoop.State {
         return true
     }
 
-    /// Removes the entry that is listed at a place from its queue.
+    /// Removes the entry that is listed at a place from its queue, and returns its timer or closure to the caller,
+    /// which calls it.
     @inline(__always)
     func serve(_ due: DueList<RunLoop.Timer>.Member, at place: Int, _ mode: ModeState)
         -> TimerQueue<RunLoop.Timer>.Served
@@ -290,7 +297,7 @@ extension RunLoop.State {
         return served!
     }
 
-    /// Removes an unlisted timer from its queue, if it still has to fire.
+    /// Removes a timer that is no longer listed from its queue, if it still has to fire; returns whether it has to.
     func takeAgain(_ timer: RunLoop.Timer) -> Bool {
         guard timer.owner.isHeld(by: self), timer.isValid, timer.bucket != .none,
             !timer.callout.contains(.underWay), timer.fire <= now(timer.base)
@@ -301,8 +308,10 @@ extension RunLoop.State {
         return true
     }
 
-    /// Puts the listed entries back into their queues, with the lock held; with or without pauses in which other
-    /// threads may take the lock.
+    /// Puts the listed entries back into their queues; called with the lock held.
+    ///
+    /// - Parameter pausing: Whether the lock is released for a moment after each batch, so that other threads may take
+    ///   it.
     func putListedBack(pausing: Bool) {
         var place = 0
         while let listed = dueList.firstListed(from: place) {
@@ -319,7 +328,8 @@ extension RunLoop.State {
 
     // MARK: After a callout
 
-    /// Ends a timer's callout, with the lock held of its loop, which is this one; a timer of no loop has its own.
+    /// Ends a timer's callout; called with the lock held that guards the timer: this loop's, unless the timer is in no
+    /// loop.
     ///
     /// Returns false if the timer will not fire again: then it is invalid and in no mode. The clock is read only if the
     /// timer fires again.
@@ -339,7 +349,7 @@ extension RunLoop.State {
         return false
     }
 
-    /// Puts back a timer that will fire again, with the lock held of its loop, which is this one.
+    /// Puts a timer that will fire again back into its queue; called with the same lock as ``conclude(_:_:_:_:)``.
     @inline(never)
     private func putBack(_ timer: RunLoop.Timer, _ handler: inout RunLoop.Timer.Handler?, _ date: Int64, _ now: Int64) {
         let wasRestarted = timer.callout.contains(.restarted)

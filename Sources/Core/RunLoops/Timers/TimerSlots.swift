@@ -5,8 +5,8 @@ internal import CLinuxKernel
 
 /// Assigns small numbers to timers, and finds the timer or closure of a number.
 ///
-/// Does not keep objects alive. O(1). Memory: 8 bytes for each timer of the largest number at one time, up to twice
-/// that.
+/// The table does not keep objects alive. All operations are O(1). Memory: 8 bytes times the greatest number of timers
+/// at one time, up to twice that.
 struct SlotTable<Object: AnyObject>: ~Copyable {
     /// The content of a slot.
     enum Content {
@@ -15,7 +15,7 @@ struct SlotTable<Object: AnyObject>: ~Copyable {
         case delayed(UInt32)
     }
 
-    /// The two lowest bits of a word say what it is; in addresses of objects both bits are clear.
+    /// The meaning of the two lowest bits of a word; both are clear in the address of an object.
     private enum Tag {
         static var free: UInt { 1 }
         static var delayed: UInt { 2 }
@@ -95,7 +95,7 @@ struct SlotTable<Object: AnyObject>: ~Copyable {
 
 /// A closure that is called once after a delay: a timer without an object.
 struct DelayedBody: ~Copyable {
-    // The closure is part of a value that is not copied: a call counts no reference to it.
+    // The structure cannot be copied, so that a call of the closure does no reference counting.
     let call: () -> Void
     /// The location that posted the closure.
     let location: CodeLocation
@@ -103,9 +103,11 @@ struct DelayedBody: ~Copyable {
     var label: ItemLabel { ItemLabel(location) }
 }
 
-/// The closures of one queue that are called after a delay, each named by its cell and by a number that no other has.
+/// The delayed closures of one queue; a closure is identified by its cell, and by a number that is new for each
+/// closure.
 ///
-/// O(1). Memory: 40 bytes for each closure that waits at the same time, up to twice that while the table grows.
+/// All operations are O(1). Memory: 40 bytes for each closure that waits at the same time, up to twice that while the
+/// table grows.
 struct DelayedTable: ~Copyable {
     private struct Cell: ~Copyable {
         var body: DelayedBody?

@@ -12,7 +12,7 @@ extension RunLoop.State {
     /// - Precondition: the timer is in a bucket.
     func bucket(of timer: RunLoop.Timer) -> TimerBucket { timerBuckets[timer.bucket.index] }
 
-    /// Calls `body` with the bucket of a timer of this loop, without counting a reference.
+    /// Calls `body` with the bucket of a timer of this loop, without reference counting.
     @inline(__always)
     func withBucket<Result>(of timer: RunLoop.Timer, _ body: (TimerBucket) -> Result) -> Result {
         // SAFETY: the loop keeps its buckets.
@@ -38,7 +38,8 @@ extension RunLoop.State {
         mode.soleBucket ?? .passUnretained(addBucket(.monotonic, [mode.number]))
     }
 
-    /// Counts added or removed timers; the modes count which of their buckets have any.
+    /// Adds `difference` to the number of timers in a bucket, and tells the modes of the bucket if it has become empty
+    /// or is no longer empty.
     @inline(__always)
     func count(_ difference: Int, in bucket: TimerBucket) {
         let wasEmpty = bucket.isEmpty
@@ -71,10 +72,10 @@ extension RunLoop.State {
         }
     }
 
-    /// Adds modes to those of a timer that is in none of them.
+    /// Adds several modes to the modes of a timer, in one step.
     ///
-    /// In one step: adding mode after mode would leave a bucket for each step, which the earlier modes would look at in
-    /// every turn.
+    /// Adding mode after mode would leave an empty bucket for each step, which the earlier modes would look at in every
+    /// turn.
     @inline(never)
     private func put(_ timer: RunLoop.Timer, inNew modes: [ModeState]) {
         guard timer.bucket != .none else {
@@ -112,7 +113,7 @@ extension RunLoop.State {
         guard timer.bucket != .none else { return }
         if timer.callout.contains(.underWay) {
             withBucket(of: timer) { leaveDuringCallout(timer, $0) }
-            // The caller of the timer owns the loop's reference, and releases it.
+            // The function that calls the timer has to release the loop's reference.
             if !timer.callout.contains(.onLoan) {
                 timer.callout.insert(.onLoan)
                 return
@@ -146,7 +147,9 @@ extension RunLoop.State {
         if !isOwn { timersFiringElsewhere.append(.passUnretained(timer)) }
     }
 
-    /// Called when a timer is removed from its modes during its callout, or when the callout has returned.
+    /// Removes a timer from the timers whose callouts are under way on another thread.
+    ///
+    /// Called when the timer is removed from its modes during the callout, or when the callout has returned.
     @inline(__always)
     func forgetFiringElsewhere(_ timer: RunLoop.Timer) {
         if timersFiringElsewhere.isEmpty { return }
@@ -173,8 +176,8 @@ extension RunLoop.State {
 
     // MARK: Queues
 
-    /// Puts a timer behind all timers of the same date, and shortens the thread's sleep if it would end too late for
-    /// the timer.
+    /// Inserts a timer into its queue behind all timers of the same date; if the thread would sleep too long for the
+    /// timer, shortens the sleep.
     @inline(__always)
     func enqueue(_ timer: RunLoop.Timer, in bucket: TimerBucket) {
         assignSequence(to: timer.fire, in: bucket)
@@ -182,7 +185,8 @@ extension RunLoop.State {
         timerComes(timer.latest, in: bucket)
     }
 
-    /// Numbers a new date; an overdue date may also change what is served first.
+    /// Increments `timerSequence` for a new date; for an overdue date, also updates since when the modes of the bucket
+    /// have been ready.
     @inline(__always)
     private func assignSequence(to date: Int64, in bucket: TimerBucket) {
         if timerSequence == .max { renumberTimers() }
@@ -199,7 +203,7 @@ extension RunLoop.State {
         var old: [UInt32] = []
         for bucket in timerBuckets { bucket.queue.visit(dueList) { entry, _, _ in old.append(entry.sequence) } }
         old.sort()
-        /// The number of sequences that are not higher.
+        /// The number of old sequences that are not greater than `sequence`; this is the new sequence.
         func number(_ sequence: UInt32) -> UInt32 {
             var (low, high) = (0, old.count)
             while low < high {
@@ -235,7 +239,8 @@ extension RunLoop.State {
         bucket.queue.insert(timer, sequence: timerSequence)
     }
 
-    /// Makes a change to a timer that is in a mode; its queue may use the changed values to order it.
+    /// Makes a change to a timer that is in a mode; unless the timer is listed or its callout is under way, removes it
+    /// from its queue before the change and inserts it afterwards.
     func reschedule(_ timer: RunLoop.Timer, _ change: () -> Void) {
         if timer.callout.contains(.underWay) { return change() }
         let bucket = bucket(of: timer)
@@ -251,7 +256,7 @@ extension RunLoop.State {
 
     /// Adds a closure that is called once in a mode, after a delay.
     ///
-    /// Returns the closure's name.
+    /// Returns the value that identifies the closure.
     @inline(__always)
     func putDelayed(_ body: consuming DelayedBody, at date: Int64, in mode: RunLoop.Mode) -> RunLoop.Delayed.Name {
         mode == .default
@@ -292,7 +297,10 @@ extension RunLoop.State {
 
     // MARK: The order of what is ready
 
-    /// Called for a new date that may be earlier than a wake-up or a descriptor which waits to be served.
+    /// If the new date `date` is overdue and is the first in a mode of the bucket, records that the timers of the mode
+    /// have another first date from now on.
+    ///
+    /// Called when a wake-up or a descriptor may have been ready longer.
     @inline(never)
     private func overdueTimerAdded(_ date: Int64, in bucket: TimerBucket) {
         guard bucket.base == .monotonic else { return }
@@ -304,7 +312,9 @@ extension RunLoop.State {
         }
     }
 
-    /// Called when the first timer, due at `date`, is removed, gets another date, or is served in one of its modes.
+    /// Records for the modes of a bucket that another timer is the first from now on, if `date` has passed.
+    ///
+    /// Called when the first timer, due at `date`, is removed, gets another date, or is served in the mode `served`.
     @inline(never)
     func firstTimerChanges(_ date: Int64, in bucket: TimerBucket, except served: ModeState? = nil) {
         guard bucket.base == .monotonic else { return }

@@ -5,9 +5,9 @@
 // The names are meant to be found at a glance, as Apple's are.
 //
 // Every call into the user's code passes through one of these functions, so that a stack trace or a profile shows what
-// kind of callout it is, in release builds too. They are not inlined. Each stores a number of its own after the call:
-// so the call is not its last instruction (its frame would be reused), and no two bodies are equal (they would be
-// merged).
+// kind of callout it is, in release builds too. They are not inlined. Each stores a number of its own after the call,
+// so that the call is not its last instruction (the call would reuse its frame), and no two bodies are equal (the
+// compiler would merge them).
 
 internal import CLinuxKernel
 internal import Synchronization
@@ -91,8 +91,8 @@ extension RunLoop {
     @inline(never)
     private func traceEnd() { callTracers.popLast()?.trace(.returns) }
 
-    /// Reports a part of a callout to the tracer as if it were a callout: a job, which was queued by itself, or one of
-    /// several phases.
+    /// Reports a part of a callout to the tracer as if it were a callout of its own: a job that was queued separately,
+    /// or one of several phases.
     package func callOut(part label: ItemLabel, job: UnsafeRawPointer? = nil, _ call: () -> Void) {
         callOut(.job, label, wanted: job.flatMap { LoopWait(job: $0) }, call)
     }
@@ -135,9 +135,10 @@ extension RunLoop {
 
     // MARK: Blocks
 
-    /// Runs the blocks that may run in the mode, first in, first out; the others keep their place.
+    /// Runs the blocks that may run in the mode, first in, first out; the other blocks stay where they are in the
+    /// queue.
     ///
-    /// Blocks that are posted meanwhile wait for the next call, and a nested run runs only these new blocks.
+    /// Blocks that are posted while the blocks run wait for the next call, and a nested run runs only these new blocks.
     @inline(__always)
     func runBlocks(_ mode: ModeState) {
         if !blocks.isEmpty { drainBlocks(mode) }
@@ -156,8 +157,8 @@ extension RunLoop {
     /// Does step 5: performs the signalled sources of the mode by ascending order, or only the first if the run returns
     /// after one source; then runs blocks again if the last source was performed.
     ///
-    /// Returns whether the last source looked at was performed. The last source decides, as in Core Foundation: after a
-    /// source that invalidated a later one the turn may sleep.
+    /// Returns whether the last source that was looked at was performed. This alone decides, as in Core Foundation: if
+    /// a source has invalidated the last one, the turn may sleep although it has performed a source.
     @inline(__always)
     func performSources(_ run: RunState, _ mode: ModeState) -> Bool {
         let signals = mode.signals
@@ -208,7 +209,7 @@ extension RunLoop {
 
     @inline(never)
     private func sweepStaleSignals() {
-        // A parent's: left alone.
+        // A loop of the parent process is left alone.
         if isInherited { return }
         let waste = withLock { () -> [Source] in
             state.hasStaleSignals.store(false, ordering: .relaxed)
@@ -224,9 +225,10 @@ extension RunLoop {
         withExtendedLifetime(waste) {}
     }
 
-    /// Whether the loop's thread cannot look at the signals of the mode before it has the lock.
+    /// Whether the calling thread, which holds the lock, may take the signals of the mode from their queue.
     ///
-    /// Another thread asks a sleeping loop to sweep by itself.
+    /// The loop's thread always may. Another thread may, unless a host waits for the loop in the mode or the innermost
+    /// run is in the mode. A run that sleeps is made to sweep the queue itself.
     private func mayTakeSignals(of mode: ModeState) -> Bool {
         if SystemCalls.threadID == threadID { return true }
         if state.guest?.mode === mode { return false }
@@ -237,7 +239,7 @@ extension RunLoop {
 
     @inline(__always)
     private func perform(_ source: Source) -> Bool {
-        // The number is cleared with the signal.
+        // Read before the call, because the number is cleared with the signal.
         let signal = tracer == nil ? 0 : source.signalNumber
         return source.perform { performer in
             callOut(.source, source.labelStorage, wanted: LoopWait(signal: signal)) {
@@ -250,7 +252,7 @@ extension RunLoop {
 
     /// Calls the descriptor sources of the descriptor that has been ready longest; returns whether there was one.
     func serveDescriptor(_ mode: ModeState) -> Bool {
-        // A run that was nested in an observer since then may have served it.
+        // A run that was nested in an observer's callout since then may have served the event.
         if mode.ready.isDoubtful { dropStaleEvents(mode) }
         guard let event = mode.ready.next() else { return false }
         lock()

@@ -14,16 +14,18 @@ final class Guest {
     /// The mode of the last run.
     @exclusivity(unchecked) var mode: ModeState
 
-    // The loop's thread alone.
-    /// The mode whose observers were called for the beginning of the wait, and not yet for its end.
+    // Used by the loop's thread alone.
+    /// The mode whose `beforeWaiting` observers were called and whose `afterWaiting` observers were not yet; `nil` if
+    /// there is none.
     @exclusivity(unchecked) var waitObserved: ModeState?
     /// The number of waiting blocks when the loop last looked: any others were posted since then.
     @exclusivity(unchecked) var blocksSeen = 0
     /// Whether the main queue's work is done in the loop, and not in the host.
     @exclusivity(unchecked) var servesMainQueue = true
-    /// The number of times that the mode of the next wait was set explicitly: a run that ends then keeps that mode.
+    /// The number of times that the mode of the next wait was set explicitly; a run that ends keeps a mode that was set
+    /// during the run.
     @exclusivity(unchecked) var modesSet = 0
-    /// Whether the descriptor does not become readable until the next wait in the host.
+    /// Whether ``RunLoop/silence(_:)`` keeps the descriptor from becoming readable until the next wait in the host.
     @exclusivity(unchecked) var isSilent = false
 
     init(_ set: any GuestDescriptor, in mode: ModeState) {
@@ -38,7 +40,8 @@ extension RunLoop {
     /// Makes the descriptor readable from now on while the loop has work in its mode.
     ///
     /// - Parameter isReady: Whether the loop has something to do already; `nil` to look whether blocks or signals wait.
-    ///   A turn that has found nothing leaves work that was added since then without a wake-up to the next turn.
+    ///   After a turn that has found nothing, `false` leaves work that was added since then without a wake-up to the
+    ///   next turn.
     func waitInHost(isReady: Bool? = nil) {
         guard let guest = state.guest else { return }
         leaveHost()
@@ -59,16 +62,17 @@ extension RunLoop {
             guest.isSilent = false
             if !guest.set.link(mode.descriptors.readiness) { isReady = true }
             guest.set.set(state.sleep.limit)
-            // With the lock held: a thread that adds a timer or a descriptor from now on finds the loop here.
+            // The lock is still held, so that a thread that adds a timer or a descriptor from now on finds the loop in
+            // its host.
             if state.wakeWord.enterHost() { isReady = true }
         }
         if isReady { state.kernel.wake(state.wakeWord, .inHost) }
     }
 
-    /// The thread has returned from the host, or is about to enter it: from here on wake-ups count.
+    /// Makes wake-ups count from here on; called when the thread has returned from the host, or is about to enter it.
     ///
-    /// A thread that enters the host comes from a callout, or has never run, and is awake: a wake-up between its last
-    /// look at the blocks and the host would not be stored.
+    /// A thread that is about to enter the host is awake, because it comes from a callout or has never run. Without
+    /// this call, a wake-up between its last look at the blocks and the host would not be stored.
     func leaveHost() {
         guard let guest = state.guest else { return }
         switch state.wakeWord.phase {
@@ -82,11 +86,11 @@ extension RunLoop {
         }
     }
 
-    /// Makes the descriptor not readable until the next wait in the host: the thread is about to sleep by itself, or to
-    /// watch the main queue for a run of its own.
+    /// Keeps the descriptor from becoming readable until the next wait in the host; called when the thread is about to
+    /// sleep in a run, or to watch the main queue for a run.
     ///
-    /// A host may watch the descriptor from another thread meanwhile. It would repeatedly find the descriptor readable
-    /// for work that this run serves.
+    /// During that time a host on another thread may still watch the descriptor. It would repeatedly find the
+    /// descriptor readable for work that the run serves.
     @inline(never)
     func silence(_ guest: Guest) {
         leaveHost()
@@ -107,7 +111,7 @@ extension RunLoop {
 
 // Changes from any thread. With the lock held.
 extension RunLoop.State {
-    /// Called when a timer is added or removed, or its date is changed.
+    /// Makes the descriptor readable at the new limit, when a timer was added or removed, or its date was changed.
     @inline(never)
     func datesChangedInHost() {
         guard let guest, wakeWord.phase == .inHost else { return }
@@ -117,8 +121,10 @@ extension RunLoop.State {
         guest.set.set(limit)
     }
 
-    /// Called when descriptors are added or removed: a host notices that by itself only if it waits for the right
-    /// epoll.
+    /// Links the guest's descriptor to the epoll of the mode, if that is another one now; called when descriptors were
+    /// added or removed.
+    ///
+    /// The host would not notice changes in an epoll that is not linked.
     func descriptorsChangedInHost(_ mode: ModeState) {
         guard let guest else { return }
         if !guest.set.link(mode.descriptors.readiness) { kernel.wake(wakeWord, .inHost) }

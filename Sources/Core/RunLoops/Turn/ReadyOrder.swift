@@ -4,18 +4,20 @@
 /// The instant since which the timers of a mode have been ready, and the rule of what is served first: the kind of item
 /// that has been ready longest (Specification 5.5).
 ///
-/// A wake-up is ready since its call, and descriptors since the look before the one that found them ready. Timers are
-/// ready since the first of them was due. They keep that instant if the first timer is removed or postponed before it
-/// is served. A timer that was due before it became the first is ready since it became the first.
+/// A wake-up has been ready since its call. The kernel does not say when a descriptor became ready, so a descriptor
+/// counts as ready since the last look that did not find it ready. Timers have been ready since the first of them was
+/// due, and keep that instant if the first timer is removed or postponed before it is served. A timer that was due
+/// before it became the first has been ready since it became the first.
 ///
 /// All instants are of the monotonic clock. Guarded by the loop's lock.
 struct ReadyOrder {
-    /// The instant since which timers were ready when another timer became the first.
+    /// The instant since which timers had already been ready when another timer became the first; `nil` if they were
+    /// not ready.
     private var timersWaitSince: Int64?
     /// The instant at which the present first timer became the first.
     private var timersAwaited = Int64.min
 
-    /// The instant since which timers are ready whose first was due at `date`.
+    /// Returns the instant since which timers have been ready, if the first of them was due at `date`.
     func timersReady(since date: Int64) -> Int64 { timersWaitSince ?? max(date, timersAwaited) }
 
     /// Called when another timer becomes the first because a timer is added or removed, or its date is changed.
@@ -32,16 +34,18 @@ struct ReadyOrder {
         timersAwaited = now
     }
 
-    /// Called when a look for items that were ready before `date` has found no due timer.
+    /// Forgets since when timers that are gone by now had been ready, if that was before `date`; called when no timer
+    /// is due.
     mutating func passTimers(before date: Int64 = .max) {
         if let since = timersWaitSince, since < date { timersWaitSince = nil }
     }
 
-    /// The kind that is served first; `nil` if none is ready.
+    /// Returns the kind that is served first; `nil` if none is ready.
     ///
     /// - Parameters:
-    ///   - wakeUp: The instant since which a wake-up is ready; `nil` if there is none. Equally for timers and
-    ///     descriptors.
+    ///   - wakeUp: The instant since which a wake-up has been ready; `nil` if there is none.
+    ///   - timers: The instant since which timers have been ready; `nil` if none are.
+    ///   - descriptors: The instant since which descriptors have been ready; `nil` if none are.
     @inline(__always)
     static func first(wakeUp: Int64?, timers: Int64?, descriptors: Int64?) -> Cause? {
         var cause: Cause? = wakeUp == nil ? nil : .wakeUp

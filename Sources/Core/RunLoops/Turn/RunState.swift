@@ -8,11 +8,11 @@ struct RunState {
         case never
         /// An instant of the monotonic clock.
         case until(Int64)
-        /// One turn, without sleeping.
+        /// The run makes one turn, without sleeping.
         case now
-        /// As many turns as there is work.
+        /// The run ends when there is no more work.
         case idle
-        /// As many turns as there is work that would end a sleep: the host sleeps instead.
+        /// The run ends when there is no more work that would end a sleep; the host sleeps in place of the run.
         case inHost
     }
 

@@ -4,12 +4,13 @@
 internal import CLinuxKernel
 internal import Synchronization
 
-/// The mode and the limit of a sleeping thread: a thread that adds an earlier timer makes it look again.
+/// The mode and the limit of a sleeping thread; another thread that adds an earlier timer reads them, and makes the
+/// sleeping thread look again.
 ///
 /// Guarded by the loop's lock; valid only while the wake word says that the thread sleeps, or is about to.
 struct Sleep {
     /// The mode that the thread sleeps in.
-    // Not counted: a loop keeps its modes.
+    // Unmanaged: a loop keeps its modes.
     var mode: Unmanaged<ModeState>?
     /// The limit of the sleep.
     var limit = WaitLimit.forever
@@ -34,11 +35,11 @@ extension RunLoop {
         return mainQueue.takeReadiness() ? .mainQueue : nil
     }
 
-    /// Makes a run that does the queue's work watch the queue's descriptor, and no other run: the descriptor would stay
-    /// readable, and the thread would not sleep.
+    /// Starts to watch the main queue's descriptor for a run that does the queue's work, and stops for any other run.
     ///
-    /// Called before each look, because runs in one mode can be of both kinds: a run that is nested in the queue's own
-    /// work does not serve the queue, nor does a run that began before the mode was marked as common.
+    /// In another run the descriptor would stay readable, and the thread would not sleep. Called before each look,
+    /// because runs in one mode can be of both kinds: a run that is nested in the queue's own work does not serve the
+    /// queue, nor does a run that began before the mode was marked as common.
     private func watchMainQueue(_ mainQueue: MainQueue, _ run: RunState, _ mode: ModeState) {
         if mode.watchesMainQueue == run.servesMainQueue { return }
         mode.watchesMainQueue = run.servesMainQueue
@@ -101,11 +102,12 @@ extension RunLoop {
         if !mode.ready.isEmpty { dropStaleEvents(mode) }
     }
 
-    /// Takes the ready descriptors of the kernel, and notes the instant of the look.
+    /// Takes the ready descriptors that the kernel has reported, and records the instant of the look.
     @inline(__always)
     private func takeFetched(_ mode: ModeState) {
         if !fetched.isEmpty { takeEvents(mode) }
-        // Only compared with timers and wake-ups: without any, every later one is younger.
+        // The instant is only compared with timers and wake-ups. If there are none now, every later one is younger, and
+        // no instant is needed.
         if mode.hasTimers {
             lookedForDescriptors(at: monotonicNow())
         } else if let wakeUp = state.wakeWord.wakeUp {
@@ -119,21 +121,24 @@ extension RunLoop {
     }
 
     private func takeEvents(_ mode: ModeState) {
-        // The main queue goes after everything that is ready with it, as in Core Foundation, which looks at it last.
+        // Work of the main queue comes after everything that is ready at the same time, as in Core Foundation, which
+        // looks at the queue last.
         if mainQueue != nil, let index = fetched.firstIndex(where: { $0.token == Self.mainQueueToken }) {
             fetched.remove(at: index)
             foundMainQueue = true
             if fetched.isEmpty { return }
         }
-        // The kernel does not report the time. The look before did not find them; they may have been ready since then.
+        // The kernel does not say when the descriptors became ready. The look before did not find them ready, so they
+        // may have been ready since then.
         mode.ready.replace(with: &fetched, readySince: state.lastLook.load(ordering: .relaxed))
         if tracer != nil { mode.ready.foundAt = now(.monotonic) }
     }
 
-    /// Drops events that were fetched for descriptor sources which were removed or invalidated since, and events of
-    /// descriptors that another run has served: they must not cause a turn.
+    /// Drops events that must not cause a turn: of descriptor sources that were removed or invalidated since the events
+    /// were fetched, and of descriptors that another run has served.
     ///
-    /// The events are not fetched anew: the kernel would begin elsewhere, and unserved descriptors could wait forever.
+    /// The remaining events are kept and not fetched anew: the kernel might then report other descriptors first, and
+    /// unserved ones could wait forever.
     func dropStaleEvents(_ mode: ModeState) {
         while let event = mode.ready.peek,
             withLock({ !mode.descriptors.stands(event, isDoubtful: mode.ready.isDoubtful) })
@@ -189,7 +194,7 @@ extension RunLoop {
 
     /// Whether a run that does not sleep has something to look at in another turn.
     ///
-    /// A run until idle also serves what a sleep would leave: signals, and closures that do not wake.
+    /// A run with the limit `idle` also serves what would not end a sleep: signals, and closures that do not wake.
     private func hasUnserved(_ run: RunState, _ mode: ModeState) -> Bool {
         guard case .idle = run.limit else { return hasWakingBlock(mode) }
         return !mode.signals.isEmpty || blocks.hasBlock(in: mode.mode, isCommon: mode.isCommon)
@@ -204,7 +209,7 @@ extension RunLoop {
     /// Sleeps until there is something to do, or the limit has passed.
     private func sleepUntilReady(_ run: RunState, _ mode: ModeState) -> Cause {
         if let guest = state.guest { silence(guest) }
-        // Nothing is called before the thread has slept, and other threads wake it or make it look again.
+        // From here until the thread has slept, it calls nothing; other threads wake it or make it look again.
         var hasBlock = hasWakingBlock(mode)
         while true {
             prepareToLook(run, mode)
@@ -232,8 +237,8 @@ extension RunLoop {
         }
     }
 
-    /// Records what the thread is going to wait for; returns until when it may sleep, or `nil` if there is something
-    /// to do already.
+    /// Records what the thread is going to wait for; returns the limit of the sleep, or `nil` if there is something to
+    /// do already.
     private func prepareToSleep(_ run: RunState, _ mode: ModeState, isAwakeAnyway: Bool) -> WaitLimit? {
         withLock {
             let limit = mode.sleepLimit()
@@ -273,7 +278,8 @@ extension RunLoop {
 
 // News for a thread that sleeps. With the lock held.
 extension RunLoop.State {
-    /// Called when a timer is added or gets another date; the timer has to be served by `latest`.
+    /// Shortens the sleep of the thread if a timer has to be served before its end, by `latest`; called when a timer is
+    /// added or gets another date.
     @inline(__always)
     func timerComes(_ latest: Int64, in bucket: TimerBucket) {
         let phase = wakeWord.phase
@@ -289,17 +295,21 @@ extension RunLoop.State {
         if phase == .inHost { datesChangedInHost() } else { lookAgain() }
     }
 
-    /// Called when descriptors are added or removed, which a waiting thread does not notice by itself.
+    /// Makes a thread that waits in the mode use the changed descriptors; called when descriptors are added or removed.
+    ///
+    /// The thread does not notice such a change without a call.
     func descriptorsChanged(in mode: ModeState) {
         let phase = wakeWord.phase
         guard phase != .awake, sleep.isIn(mode) else { return }
         if phase == .inHost { descriptorsChangedInHost(mode) } else { lookAgain() }
     }
 
-    /// Called when a mode is marked as common: a block that waits for the common modes may now run in the mode, and the
-    /// thread must not sleep before it has.
+    /// Makes a sleeping thread look again; called when a mode is marked as common.
+    ///
+    /// A block that waits for the common modes may now run in the mode, and the thread must not sleep before it has run
+    /// the block.
     func modeBecameCommon() {
-        // The loop's own thread too: while the loop is in its host, nobody looks.
+        // The loop's own thread must do this too: while the loop is in its host, that thread does not look.
         if let phase = wakeWord.lookAgain() { kernel.wake(wakeWord, phase) }
     }
 

@@ -40,8 +40,7 @@ extension RunLoop {
         return verdict(&run, mode, handled: didPerform || didServe)
     }
 
-    /// Begins a turn, from which on wake-ups count; returns false if the run was stopped since the end of the last
-    /// turn.
+    /// Begins a turn, during which wake-ups count; returns false if the run was stopped since the end of the last turn.
     @inline(__always)
     private func beginTurn() -> Bool {
         // A callout of the turn before may have let a host wait for the loop.
@@ -70,7 +69,7 @@ extension RunLoop {
         switch run.limit {
         case .now: return .timedOut
         case .until(let deadline):
-            // A turn in which nothing was called has not moved the clock: the next look must not believe the last.
+            // A turn that has called nothing keeps the time that was read before; the clock has to be read again here.
             if !handled { knownNow = .min }
             if deadline <= monotonicNow() { return .timedOut }
         case .never, .idle, .inHost: break
@@ -79,7 +78,7 @@ extension RunLoop {
             state.wakeWord.serveStop()
             return .stopped
         }
-        // Before the mode is looked at: an item that another thread removes afterwards counts in the next turn.
+        // Read before the mode is looked at: an item that another thread removes afterwards counts in the next turn.
         run.timesEmptied = mode.timesEmptied
         return isEmpty(mode) && !run.endsWhenIdle ? .finished : nil
     }
@@ -108,9 +107,9 @@ extension RunLoop {
     func begin(_ run: inout RunState, in mode: ModeState) -> WakeWord.Outer {
         if state.guest != nil { leaveHost() }
         knownNow = .min
-        // What was fetched earlier may have been taken since, in a run of another mode.
+        // Events that were fetched earlier may have been served since, in a run of another mode.
         mode.ready.doubt()
-        // What an outer serving has listed is for this run too.
+        // Due timers that an outer serving has listed may fire in this run too.
         if state.dueList.hasRest { putListedBack() }
         let outer = withLock {
             state.runsBegun += 1
@@ -119,7 +118,7 @@ extension RunLoop {
         }
         report(.runBegins(mode.mode))
         callObservers(.entry, mode)
-        // After entry, whose observers may have marked the mode as common.
+        // Set after the entry observers, which may have marked the mode as common.
         run.servesMainQueue = servesMainQueue(mode)
         return outer
     }
@@ -139,7 +138,9 @@ extension RunLoop {
 
     private static let saidCommonIsNoMode = Atomic<Bool>(false)
 
-    /// Reports once on standard error that nothing was run: a mistake that does no harm.
+    /// Reports on standard error, once in the process, that a run in the common modes has run nothing.
+    ///
+    /// This mistake of the program does no harm, so it does not trap.
     @inline(never)
     private func finishInCommonModes() -> RunResult {
         if !Self.saidCommonIsNoMode.exchange(true, ordering: .relaxed) {
