@@ -32,7 +32,7 @@ final class DescriptorTable {
     let readiness: any Readiness
     /// The entries; free entries are used again.
     ///
-    /// Each use has another generation, so that an event of an earlier use can be told from one of the present use.
+    /// Each use has another generation, which distinguishes an event of an earlier use from an event of the present use.
     @exclusivity(unchecked) private var entries: [Entry] = []
     @exclusivity(unchecked) private var freeIndices: [UInt32] = []
     @exclusivity(unchecked) private var indices: [CInt: UInt32] = [:]

@@ -84,7 +84,7 @@ struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
 
     /// Adds a timer, behind all timers of the same date.
     ///
-    /// `sequence` must be greater than that of every other entry.
+    /// `sequence` must be greater than the sequence of every other entry.
     @inline(__always)
     mutating func insert(_ timer: Timer, sequence: UInt32) {
         let slot = slots.add(Unmanaged.passUnretained(timer))

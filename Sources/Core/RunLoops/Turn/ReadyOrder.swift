@@ -34,8 +34,7 @@ struct ReadyOrder {
         timersAwaited = now
     }
 
-    /// Forgets since when timers that are gone by now had been ready, if that was before `date`; called when no timer
-    /// is due.
+    /// Resets the date since which timers have been ready, if it is earlier than `date`; called when no timer is due.
     mutating func passTimers(before date: Int64 = .max) {
         if let since = timersWaitSince, since < date { timersWaitSince = nil }
     }

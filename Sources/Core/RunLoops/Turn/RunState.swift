@@ -10,9 +10,9 @@ struct RunState {
         case until(Int64)
         /// The run makes one turn, without sleeping.
         case now
-        /// The run ends when there is no more work.
+        /// The run ends as soon as no work is left.
         case idle
-        /// The run ends when there is no more work that would end a sleep; the host sleeps in place of the run.
+        /// The run ends as soon as no work is left that would end a sleep; the host sleeps in place of the run.
         case inHost
     }
 

@@ -140,7 +140,7 @@ extension RunLoop {
 
     /// Reports on standard error, once in the process, that a run in the common modes has run nothing.
     ///
-    /// This mistake of the program does no harm, so it does not trap.
+    /// The mistake is harmless, so the call does not trap.
     @inline(never)
     private func finishInCommonModes() -> RunResult {
         if !Self.saidCommonIsNoMode.exchange(true, ordering: .relaxed) {
