@@ -19,6 +19,11 @@ struct SleepingLoopTests {
         let recording = RunLoop.Recording(capacity: 256)
         let turns = Locked(0)
         let thread = InspectedThread(inspector) { loop in
+            // Any thread that does not block a signal of the process may get it, and other tests send signals. Before the
+            // watch, which unblocks the one that it samples with.
+            var all = sigset_t()
+            sigfillset(&all)
+            pthread_sigmask(SIG_SETMASK, &all, nil)
             do { try watch.add(loop) } catch { Issue.record(error) }
             metering.add(loop)
             recording.add(loop)
