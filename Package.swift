@@ -131,7 +131,7 @@ let table = """
     # The stacks of other threads, taken and unwound without trusting what is on them.
     c CStackSampling: CLinuxKernel
     # The command-line tool. Only it and the oracle link swift-argument-parser, which links FoundationEssentials.
-    tool runloop: RunLoops RunLoopsDiagnostics RunLoopsEvents RunLoopsPorts LoopUI LoopUITerminal CLinuxKernel LinuxLibC \
+    tool runloop: RunLoops RunLoopsSystem RunLoopsDiagnostics RunLoopsEvents RunLoopsPorts LoopUI LoopUITerminal CLinuxKernel LinuxLibC \
         ArgumentParser
     tests RunLoopsDiagnosticsTests: RunLoopsSystem RunLoopsDiagnostics RunLoopsTesting CLinuxKernel CHoldingChild CStackSampling runloop \
         RunLoopsDiagnosticsPrograms RunLoopsHangPrograms

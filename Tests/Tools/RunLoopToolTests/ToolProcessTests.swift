@@ -88,6 +88,25 @@ struct ToolProcessTests {
         #expect((status == 1) == !findings.isEmpty)
     }
 
+    @Test func `names of files, of folders and of programs, and arguments, need not be UTF-8`() throws {
+        let folder = try shell(
+            #"""
+            odd=$(printf 'odd\377'); LC_ALL=C TMPDIR=$PWD/$odd; export LC_ALL TMPDIR; mkdir $odd; ln -s $tool $odd/$odd
+            $tool trace -o $odd.json -- $odd/$odd describe >/dev/null 2>errors
+            echo $?
+            $tool doctor $odd.json >/dev/null 2>>errors
+            cat errors
+            for name in *; do printf %s $name | od -An -tx1; done
+            $tool trace -o none.json -- sh -c 'printf %s $1 | od -An -tx1' sh $odd 2>/dev/null
+            ls $odd | wc -l
+            """#)
+        let odd = " 6f 64 64 ff"
+        #expect(
+            folder.text.split(separator: "\n").map(String.init) == [
+                "0", " 65 72 72 6f 72 73", odd, "\(odd) 2e 68 74 6d 6c", "\(odd) 2e 6a 73 6f 6e", odd, "1",
+            ])
+    }
+
     @Test func `misuse ends with status 64, help with 0 and a failure with 1`() throws {
         let errors = try shell("$tool top --nonsense 2>&1; echo $?; $tool dump 2147483647 2>&1; echo $?")
         #expect(errors.text.contains("See 'runloop top --help' for more information.\n64\n"))

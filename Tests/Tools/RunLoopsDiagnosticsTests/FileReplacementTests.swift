@@ -3,6 +3,7 @@
 
 import Glibc
 import RunLoops
+import RunLoopsSystem
 import RunLoopsTestSupport
 import Testing
 
@@ -53,6 +54,10 @@ struct FileReplacementTests {
         try FileReplacement.write(text, to: "\(folder.path)/\(name)")
     }
 
+    private func check(_ path: String) throws(RunLoop.SystemCallError) {
+        try FileReplacement.check(SystemText(path, for: "open"))
+    }
+
     private func mode(_ name: String) -> mode_t {
         var status = stat()
         return lstat("\(folder.path)/\(name)", &status) == 0 ? status.st_mode : 0
@@ -89,9 +94,9 @@ struct FileReplacementTests {
             #expect(error?.code == EEXIST)
         }
         #expect(mode("pipe") & S_IFMT == S_IFIFO && mode("link") & S_IFMT == S_IFLNK)
-        let folderError = #expect(throws: RunLoop.SystemCallError.self) { try FileReplacement.check(place) }
+        let folderError = #expect(throws: RunLoop.SystemCallError.self) { try check(place) }
         #expect(folderError?.code == EISDIR)
-        let deviceError = #expect(throws: RunLoop.SystemCallError.self) { try FileReplacement.check("/dev/null") }
+        let deviceError = #expect(throws: RunLoop.SystemCallError.self) { try check("/dev/null") }
         #expect(deviceError?.code == EEXIST)
         #expect(folder.names == ["link", "pipe"])
     }
@@ -108,9 +113,7 @@ struct FileReplacementTests {
     }
 
     @Test func `check throws for a missing folder`() {
-        let error = #expect(throws: RunLoop.SystemCallError.self) {
-            try FileReplacement.check("\(folder.path)/no/file")
-        }
+        let error = #expect(throws: RunLoop.SystemCallError.self) { try check("\(folder.path)/no/file") }
         #expect(error?.code == ENOENT)
     }
 }

@@ -4,15 +4,13 @@
 internal import CLinuxKernel
 internal import LinuxLibC
 package import RunLoops
-internal import RunLoopsSystem
+package import RunLoopsSystem
 
 /// Writes files that replace existing files as a whole.
 package enum FileReplacement {
     /// Throws an error that would keep ``write(_:to:)`` from writing the file, as far as this can be known before:
     /// `EEXIST` or `EISDIR` if something other than a regular file, or a link to one, has the name.
-    package static func check(_ path: String) throws(RunLoop.SystemCallError) {
-        _ = try existingMode(SystemText(path, for: "open"))
-    }
+    package static func check(_ path: SystemText) throws(RunLoop.SystemCallError) { _ = try existingMode(path) }
 
     /// Writes a new file under a temporary name, and then renames it: a reader finds either the whole old file or the
     /// whole new file.
@@ -28,7 +26,8 @@ package enum FileReplacement {
     }
 
     /// As the other, for a path that need not be UTF-8.
-    static func write(_ text: String, to path: SystemText, mode: UInt32 = 0o644) throws(RunLoop.SystemCallError) {
+    package static func write(_ text: String, to path: SystemText, mode: UInt32 = 0o644) throws(RunLoop.SystemCallError)
+    {
         let existing = try existingMode(path)
         let draft = SystemText(prefixOf: path.bytes + ".part-\(String(UInt64.random(in: 0 ... .max), radix: 36))".utf8)
         let descriptor = draft.withCString { rl_open($0, O_WRONLY | O_CREAT | O_EXCL, mode) }

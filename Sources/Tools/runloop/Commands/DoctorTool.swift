@@ -5,6 +5,7 @@ import ArgumentParser
 internal import LinuxLibC
 internal import RunLoops
 import RunLoopsDiagnostics
+import RunLoopsSystem
 
 /// The command `runloop doctor`, which reports probable problems of a program, a process or a trace.
 struct DoctorTool: ParsableCommand {
@@ -44,7 +45,7 @@ struct DoctorTool: ParsableCommand {
         help: ArgumentHelp(
             "The number of a process, or a JSON file written by runloop trace.", valueName: "pid or trace"),
         completion: .file(extensions: ["json"]))
-    var subject: String?
+    var subject: FileArgument?
 
     @Argument(parsing: .postTerminator, help: "A program and its arguments.", completion: .file())
     var program: [String] = []
@@ -60,7 +61,7 @@ struct DoctorTool: ParsableCommand {
 
     func run() throws {
         let (text, status) = try traceText()
-        let report = try TextFile.report(text, named: subject ?? program[0])
+        let report = try TextFile.report(text, named: subject?.description ?? program[0])
         let findings = report.findings()
         if json {
             let document: JSON = [
@@ -84,15 +85,13 @@ struct DoctorTool: ParsableCommand {
 
     /// The process that the argument names; `nil` if a file has this name.
     private var process: ProcessArgument? {
-        guard let subject, let process = ProcessArgument(argument: subject), access(subject, F_OK) != 0 else {
-            return nil
-        }
-        return process
+        guard let path = subject?.path, let process = ProcessArgument(argument: path.decoded) else { return nil }
+        return path.withCString { access($0, F_OK) } == 0 ? nil : process
     }
 
     private func traceText() throws -> (json: String, status: CInt) {
         if let process { return (try process.record(for: length), 0) }
-        if let subject { return (try TextFile.read(subject), 0) }
+        if let subject { return (try TextFile.read(subject.path), 0) }
         return try RecordedProgram(command: program, length: length, keepsOutputFree: json).run()
     }
 }

@@ -4,6 +4,7 @@
 import ArgumentParser
 import RunLoops
 import RunLoopsDiagnostics
+import RunLoopsSystem
 
 /// A process, given by its number on the command line.
 struct ProcessArgument: ExpressibleByArgument {
@@ -67,5 +68,7 @@ struct ProcessArgument: ExpressibleByArgument {
         return ["T", "t"].contains(text[end...].dropFirst(2).first)
     }
 
-    private static func status(_ process: Int32) -> String? { try? TextFile.read("/proc/\(process)/stat") }
+    private static func status(_ process: Int32) -> String? {
+        try? TextFile.read(SystemText(prefixOf: "/proc/\(process)/stat".utf8))
+    }
 }

@@ -5,6 +5,7 @@ import ArgumentParser
 import LinuxLibC
 import RunLoops
 import RunLoopsDiagnostics
+import RunLoopsSystem
 
 /// The command `runloop trace`, which records the loops of a program or process and prints a summary.
 struct TraceTool: ParsableCommand {
@@ -26,7 +27,7 @@ struct TraceTool: ParsableCommand {
         name: .shortAndLong,
         help: ArgumentHelp("The JSON file; the page has the same name with .html.", valueName: "file"),
         completion: .file(extensions: ["json"]))
-    var output = "trace.json"
+    var output: FileArgument = "trace.json"
 
     @Option(
         name: .customLong("for"),
@@ -43,17 +44,21 @@ struct TraceTool: ParsableCommand {
 
     func validate() throws {
         if (process == nil) == program.isEmpty { throw ValidationError("Give either a process, or a program after --") }
-        if output.hasSuffix(".html") { throw ValidationError("--output names the JSON, not the page") }
+        if output.path.bytes.suffix(5).elementsEqual(".html".utf8) {
+            throw ValidationError("--output names the JSON, not the page")
+        }
     }
 
     func run() throws {
-        let page = (output.hasSuffix(".json") ? String(output.dropLast(5)) : output) + ".html"
+        let json = output.path.bytes
+        let stem = json.suffix(5).elementsEqual(".json".utf8) ? json.dropLast(5) : json[...]
+        let page = FileArgument(SystemText(prefixOf: stem + ".html".utf8))
         // A recording that cannot be kept is better not made.
-        for file in [output, page] { try TextFile.check(file) }
+        for file in [output, page] { try TextFile.check(file.path) }
         let recorded = try record()
-        try TextFile.write(recorded.json, to: output)
-        let report = try TextFile.report(recorded.json, named: output)
-        try TextFile.write(TracePage.text(program: report.program, json: recorded.json), to: page)
+        try TextFile.write(recorded.json, to: output.path)
+        let report = try TextFile.report(recorded.json, named: "\(output)")
+        try TextFile.write(TracePage.text(program: report.program, json: recorded.json), to: page.path)
         print(report.summary(width: Self.width).joined(separator: "\n"))
         let count = report.findings().count
         if count > 0 { print("\nrunloop doctor \(output) has \(Format.count(count, "thing")) to say about it.") }

@@ -3,6 +3,7 @@
 
 import CLinuxKernel
 import LinuxLibC
+import RunLoopsSystem
 
 /// A program that is started and recorded, with this program's terminal, until it ends or for a limited time.
 struct RecordedProgram {
@@ -17,19 +18,22 @@ struct RecordedProgram {
 
     /// Runs the program; returns its trace, and its exit status as a shell reports it, which is 0 with a ``length``.
     func run() throws -> (json: String, status: CInt) {
-        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        var template = Array("\(parent)/runloop-XXXXXX".utf8CString)
+        let parent = getenv("TMPDIR").map { SystemText(cString: $0) } ?? SystemText(prefixOf: "/tmp".utf8)
         // A folder of its own: nobody else has put a file there, neither a stranger nor an earlier program.
-        guard let folder = mkdtemp(&template).map({ String(cString: $0) }) else { throw CommandFailure(parent, errno) }
-        let file = folder + "/trace.json"
-        defer {
-            unlink(file)
-            rmdir(folder)
+        let name = parent.entry(SystemText(prefixOf: "runloop-XXXXXX".utf8))
+        var template = name.bytes.map { CChar(bitPattern: $0) } + [0]
+        guard let folder = mkdtemp(&template).map({ SystemText(cString: $0) }) else {
+            throw CommandFailure(parent.decoded, errno)
         }
-        setenv("RUNLOOP_TRACE", file, 1)
+        let file = folder.entry(SystemText(prefixOf: "trace.json".utf8))
+        defer {
+            _ = file.withCString { unlink($0) }
+            _ = folder.withCString { rmdir($0) }
+        }
+        _ = file.withCString { setenv("RUNLOOP_TRACE", $0, 1) }
         if let length { setenv("RUNLOOP_TRACE_FOR", "\(length.milliseconds)", 1) }
         let status = try runToEnd()
-        if access(file, F_OK) == 0 { return (try TextFile.read(file), length == nil ? status : 0) }
+        if file.withCString({ access($0, F_OK) }) == 0 { return (try TextFile.read(file), length == nil ? status : 0) }
         throw CommandFailure("\(command[0]) left no trace: it does not link RunLoopsDiagnostics, or it was killed")
     }
 
@@ -49,7 +53,8 @@ struct RecordedProgram {
     }
 
     private func start() throws -> pid_t {
-        var arguments: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) } + [nil]
+        let words = CommandWords.last(command)
+        var arguments: [UnsafeMutablePointer<CChar>?] = words.map { $0.withCString { strdup($0) } } + [nil]
         defer { for argument in arguments { free(argument) } }
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
@@ -64,7 +69,7 @@ struct RecordedProgram {
         defer { posix_spawn_file_actions_destroy(&actions) }
         if keepsOutputFree { posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO) }
         var process: pid_t = 0
-        let code = posix_spawnp(&process, command[0], &actions, &attributes, &arguments, environ)
+        let code = words[0].withCString { posix_spawnp(&process, $0, &actions, &attributes, &arguments, environ) }
         if code != 0 { throw CommandFailure(command[0], code) }
         return process
     }

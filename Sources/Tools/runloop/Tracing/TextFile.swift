@@ -5,25 +5,28 @@ import CLinuxKernel
 import LinuxLibC
 import RunLoops
 import RunLoopsDiagnostics
+import RunLoopsSystem
 
 /// Reads and writes text files, with errors in words.
 enum TextFile {
     /// The maximum size of a file in bytes; a trace of twenty loops with full rings is smaller.
     private static let mostBytes = 256 << 20
 
-    static func read(_ file: String) throws -> String {
-        let descriptor = rl_open(file, O_RDONLY, 0)
-        guard descriptor >= 0 else { throw CommandFailure(file, -descriptor) }
+    static func read(_ file: SystemText) throws -> String {
+        let descriptor = file.withCString { rl_open($0, O_RDONLY, 0) }
+        guard descriptor >= 0 else { throw CommandFailure(file.decoded, -descriptor) }
         defer { close(descriptor) }
         var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 1 << 16)
         while true {
             let count = rl_read(descriptor, &piece, piece.count)
-            if count < 0 { throw CommandFailure(file, -count) }
+            if count < 0 { throw CommandFailure(file.decoded, -count) }
             if count == 0 { return String(decoding: bytes, as: UTF8.self) }
             bytes += piece[..<Int(count)]
             // A device or a pipe may have no end.
-            if bytes.count > mostBytes { throw CommandFailure("\(file): larger than 256 MB, which no trace is") }
+            if bytes.count > mostBytes {
+                throw CommandFailure("\(file.decoded): larger than 256 MB, which no trace is")
+            }
         }
     }
 
@@ -33,15 +36,15 @@ enum TextFile {
     }
 
     /// Throws an error that would keep ``write(_:to:)`` from writing the file, as far as this can be known before.
-    static func check(_ file: String) throws {
+    static func check(_ file: SystemText) throws {
         do { try FileReplacement.check(file) } catch {
-            if error.code != EEXIST { throw CommandFailure(file, error.code) }
-            throw CommandFailure("\(file) is not a regular file: nothing else is replaced")
+            if error.code != EEXIST { throw CommandFailure(file.decoded, error.code) }
+            throw CommandFailure("\(file.decoded) is not a regular file: nothing else is replaced")
         }
     }
 
-    static func write(_ text: String, to file: String) throws {
-        do { try FileReplacement.write(text, to: file) } catch { throw CommandFailure(file, error.code) }
+    static func write(_ text: String, to file: SystemText) throws {
+        do { try FileReplacement.write(text, to: file) } catch { throw CommandFailure(file.decoded, error.code) }
     }
 }
 
