@@ -133,6 +133,14 @@ import Testing
         }
     }
 
+    @Test func `A child can read a file whose name is not UTF-8 by its descriptor`() throws {
+        let directory = TemporaryDirectory()
+        directory.write(FileNames.notUTF8, "read")
+        let file = open(cText(directory.path(FileNames.notUTF8)), O_RDONLY | O_CLOEXEC)
+        defer { close(file) }
+        #expect(try output(of: .name("cat"), ["/dev/fd/3"], descriptors: [3: file]) == "read")
+    }
+
     @Test func `A child can get two descriptors with their numbers swapped`() throws {
         let (first, second) = (DescriptorPair.pipe(), DescriptorPair.pipe())
         // Each gets the number of the other.

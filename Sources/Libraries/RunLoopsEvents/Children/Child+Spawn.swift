@@ -16,6 +16,9 @@ extension Child {
     /// program on a slow file system, or a named pipe that nobody has opened. The memory of this process is
     /// not copied, and the handlers of `pthread_atfork` do not run.
     ///
+    /// The child gets all texts as UTF-8. Names of files need not be UTF-8: open such a file, and pass the descriptor in
+    /// `descriptors` as 3 and the path `/dev/fd/3` as an argument.
+    ///
     /// - Parameters:
     ///   - executable: The program.
     ///   - arguments: What the program gets after its name.
