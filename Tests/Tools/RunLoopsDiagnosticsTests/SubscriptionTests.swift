@@ -21,6 +21,13 @@ private final class Listener: LoopSubscriber {
     }
 }
 
+/// Calls a closure when it is released.
+private final class Ending {
+    let body: () -> Void
+    init(_ body: @escaping () -> Void) { self.body = body }
+    deinit { body() }
+}
+
 @Suite("A subscription", .ownThread, .timeLimit(.minutes(10)))
 struct SubscriptionTests {
     private func subscription(most: Int = .max, over: Locked<Int> = Locked(0)) -> Subscription<Listener> {
@@ -46,6 +53,22 @@ struct SubscriptionTests {
             manual.loop.poll()
             #expect(manual.loop.tracer == nil)
             #expect(!subscription.add(manual.loop) && manual.loop.tracer == nil)
+        }
+    }
+
+    @Test func `an object that is released with the last subscriber may subscribe to the same stream`() throws {
+        try ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let stream = try #require(LoopStream.of(loop))
+            let (last, again) = (Listener(), Listener())
+            stream.add(last)
+            stream.release([Ending { LoopStream.of(loop)?.add(again) }])
+            stream.remove(last)
+            loop.perform {}
+            loop.poll()
+            // Another stream would have ended this one in the middle of its event.
+            #expect(loop.tracer === stream)
+            #expect(last.heard.copy.isEmpty && again.heard.copy == ["block 1"])
         }
     }
 

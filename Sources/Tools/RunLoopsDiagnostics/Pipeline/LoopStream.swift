@@ -136,11 +136,18 @@ package final class LoopStream: LoopTracer, @unchecked Sendable {
 
     @inline(never)
     private func applyChanges() {
-        let changes = lock.withLock {
-            defer { self.changes = [] }
-            hasChanges.store(false, ordering: .relaxed)
-            return self.changes
-        }
+        apply(
+            lock.withLock {
+                defer { self.changes = [] }
+                hasChanges.store(false, ordering: .relaxed)
+                return self.changes
+            })
+        if telling == 0 { retired = [] }
+        // Last: what is released above may give the loop another tracer, and the loop keeps only one that it no longer has.
+        endIfUnused()
+    }
+
+    private func apply(_ changes: consuming [Change]) {
         for change in changes {
             switch change {
             case .add(let subscriber): add(subscriber)
@@ -150,8 +157,6 @@ package final class LoopStream: LoopTracer, @unchecked Sendable {
             case .release: break
             }
         }
-        if telling == 0 { retired = [] }
-        endIfUnused()
     }
 
     /// Removes a stream without subscribers from its loop, so that the loop again has no cost of tracing.
