@@ -54,6 +54,8 @@ struct LoadedCode {
                 let start = Self.number(fields[0][..<dash]), let end = Self.number(fields[0][(dash + 1)...])
             else { continue }
             let path = fields[5].drop { $0 == UInt8(ascii: " ") }
+            // Memory without a file may lie between two parts of one file: qemu's list has spaces in place of its path.
+            if path.isEmpty { continue }
             if fields[2].allSatisfy({ $0 == UInt8(ascii: "0") }) { first = (path, start) }
             guard fields[1].contains(UInt8(ascii: "x")), path == first.path, start < end else { continue }
             var mapping = Mapping(
