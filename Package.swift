@@ -24,231 +24,391 @@ let settings = strict + (isStrict ? [.treatAllWarnings(as: .error)] : [])
 // against both. Only these two targets can be built then.
 let exportsOriginals = Context.environment["RUNLOOPS_EXPORTS_ORIGINALS"] != nil
 
+// MARK: The products
+
+// The libraries that others can depend on. `runloop` is not among them: with it, every dependant would resolve swift-argument-parser.
+let products = [
+    "RunLoops",
+    "RunLoopsConcurrency",
+    "RunLoopsEvents",
+    "RunLoopsPorts",
+    "RunLoopsKit",
+    "RunLoopsCalendar",
+    "RunLoopsMainActor",
+    "LoopUI",
+    "LoopUITerminal",
+    "LoopUITesting",
+    "LoopUIWindow",
+    "LoopUIPictures",
+    "CoreFoundationRunLoop",
+    "FoundationRunLoop",
+    "FoundationRunLoopXCTest",
+    "RunLoopsDiagnostics",
+    "RunLoopsDispatch",
+    "RunLoopsFoundation",
+    "RunLoopsGLib",
+    "RunLoopsLog",
+    "RunLoopsMetrics",
+    "RunLoopsServiceLifecycle",
+    "RunLoopsTesting",
+    "RunLoopsTestingMain",
+]
+
+// MARK: The kinds of targets
+
+extension Target {
+    /// A Swift library.
+    static func swift(
+        _ name: String, _ dependencies: [Dependency] = [], defines: [String] = [], links: [String] = []
+    ) -> Target {
+        .target(
+            name: name, dependencies: dependencies, swiftSettings: settings + defines.map { .define($0) },
+            linkerSettings: links.map { .linkedLibrary($0) })
+    }
+
+    /// A library that exports Apple's own names on Apple's systems, and needs nothing of this package there.
+    static func original(_ name: String, _ dependencies: [String], links: [String] = []) -> Target {
+        .target(
+            name: name,
+            dependencies: exportsOriginals
+                ? [] : dependencies.map { .byName(name: $0, condition: .when(platforms: [.linux])) },
+            swiftSettings: settings + (exportsOriginals ? [.define("EXPORTS_ORIGINALS")] : []),
+            linkerSettings: links.map { .linkedLibrary($0, .when(platforms: [.linux])) })
+    }
+
+    /// A library in C.
+    static func c(_ name: String, _ dependencies: [Dependency] = []) -> Target {
+        .target(name: name, dependencies: dependencies)
+    }
+
+    /// A command-line tool, or a program that tests run.
+    static func program(
+        _ name: String, _ dependencies: [Dependency] = [], defines: [String] = [], links: [String] = []
+    ) -> Target {
+        .executableTarget(
+            name: name, dependencies: dependencies, swiftSettings: settings + defines.map { .define($0) },
+            linkerSettings: links.map { .linkedLibrary($0) })
+    }
+
+    /// A test target, which knows the loop and the helpers of the tests.
+    static func tests(_ name: String, _ dependencies: [Dependency]) -> Target {
+        .testTarget(
+            name: name, dependencies: ["RunLoops", "RunLoopsTestSupport"] + dependencies, swiftSettings: settings)
+    }
+}
+
+// MARK: Dependencies behind a trait, and other packages
+
+extension Target.Dependency {
+    static let glib = target(name: "CGLib", condition: .when(traits: ["GLib"]))
+    static let xcb = target(name: "CXCB", condition: .when(traits: ["Window"]))
+    static let chafa = target(name: "CChafa", condition: .when(traits: ["Pictures"]))
+    static let argumentParser = product(name: "ArgumentParser", package: "swift-argument-parser")
+    static let logging = log("Logging", traits: ["Log", "ServiceLifecycle"])
+    static let inMemoryLogging = log("InMemoryLogging", traits: ["Log"])
+    static let coreMetrics = metrics("CoreMetrics")
+    static let metricsTestKit = metrics("MetricsTestKit")
+    static let serviceLifecycle = lifecycle("ServiceLifecycle")
+    static let serviceLifecycleTestKit = lifecycle("ServiceLifecycleTestKit")
+    static let unixSignals = lifecycle("UnixSignals")
+
+    private static func log(_ name: String, traits: Set<String>) -> Self {
+        product(name: name, package: "swift-log", condition: .when(traits: traits))
+    }
+    private static func metrics(_ name: String) -> Self {
+        product(name: name, package: "swift-metrics", condition: .when(traits: ["Metrics"]))
+    }
+    private static func lifecycle(_ name: String) -> Self {
+        product(name: name, package: "swift-service-lifecycle", condition: .when(traits: ["ServiceLifecycle"]))
+    }
+}
+
 // MARK: The targets
 
-// A row for each target, below its room: kind, name, dependencies. A room is a folder of `Sources`, and one of `Tests`.
-// `-l` links a library of the system, `-D` defines a name in the target's code.
-//
-// In `Sources`: a `product` or an `original`, which Apple's systems have, is a library that others can depend on; `swift` and `c` are other
-// libraries, `tool` is a command-line tool; `system` is a C library of the system: its names for pkg-config / its packages of Debian.
-// In `Tests`: a `program` is run by tests; `support`, in C `c-support`, is shared by several test targets.
-let table = """
-    ## Core: the loop
-    # The system calls Swift cannot name, and libdispatch's main-queue hooks.
-    c CLinuxKernel
-    # The C library under one name: Glibc or Musl.
-    swift LinuxLibC
-    # The loop. Imports no Foundation.
-    product RunLoops: CLinuxKernel LinuxLibC
-    # Texts and descriptors that a program hands to the system.
-    swift RunLoopsSystem: RunLoops CLinuxKernel LinuxLibC
-    tests RunLoopsTests: RunLoopsSystem RunLoopsTesting
-    # Threads, values that threads share and the like, for the tests of every library.
-    support RunLoopsTestSupport: RunLoops CHoldingChild CTestCalls CLinuxKernel
-    # A child with this process's memory, and a filter of system calls; calls that Swift's import of the C library leaves out.
-    c-support CHoldingChild
-    c-support CTestCalls
-
-    ## Libraries: what is built on the loop
-    # Async mains, executors, clocks and sequences on a loop. Knows only the loop, so that it brings no other library along.
-    product RunLoopsConcurrency: RunLoops CLinuxKernel LinuxLibC
-    # Descriptors, signals, child processes, file changes and sockets as sources of a loop. Imports no Foundation.
-    product RunLoopsEvents: RunLoops RunLoopsSystem RunLoopsConcurrency CLinuxKernel LinuxLibC
-    # Message ports, between threads and between processes.
-    product RunLoopsPorts: RunLoops RunLoopsSystem RunLoopsConcurrency CLinuxKernel LinuxLibC
-    # What frameworks put on a run loop. Imports no Foundation.
-    product RunLoopsKit: RunLoops RunLoopsConcurrency CLinuxKernel LinuxLibC
-    # Dates and schedules of a time zone. The one library but those with Foundation's names that imports Foundation.
-    product RunLoopsCalendar: RunLoops RunLoopsConcurrency CLinuxKernel LinuxLibC
-    # A program that links this library has the main actor on the main loop's own executor, from before main.
-    product RunLoopsMainActor: RunLoops RunLoopsConcurrency CMainActorAtLoad
-    c CMainActorAtLoad
-    tests RunLoopsConcurrencyTests: RunLoopsConcurrency RunLoopsEvents RunLoopsKit RunLoopsPorts RunLoopsTesting \
-        RunLoopsDiagnostics RunLoopsConcurrencyPrograms RunLoopsSynchronousMainPrograms RunLoopsMainActorPrograms
-    # An async main, a synchronous main, a program that links RunLoopsMainActor, and the scenes that all of them play.
-    program RunLoopsConcurrencyPrograms: RunLoopsConcurrencyScenes RunLoopsConcurrency RunLoops
-    program RunLoopsSynchronousMainPrograms: RunLoopsConcurrencyScenes RunLoopsConcurrency RunLoops
-    program RunLoopsMainActorPrograms: RunLoopsConcurrencyScenes RunLoopsMainActor
-    support RunLoopsConcurrencyScenes: RunLoopsConcurrency RunLoops RunLoopsPorts
-    tests RunLoopsEventsTests: RunLoopsSystem RunLoopsConcurrency RunLoopsEvents RunLoopsKit RunLoopsTesting CLinuxKernel CHoldingChild
-    # The tool is named here so that it is built: it is the other process of these tests.
-    tests RunLoopsPortsTests: RunLoopsConcurrency RunLoopsKit RunLoopsPorts runloop
-    tests RunLoopsKitTests: RunLoopsKit RunLoopsConcurrency RunLoopsTesting CLinuxKernel
-    tests RunLoopsCalendarTests: RunLoopsCalendar RunLoopsConcurrency RunLoopsTesting CLinuxKernel
-
-    ## Application: what an application puts on its main loop
-    # From the first touch to the drawn picture. No Foundation, no display.
-    product LoopUI: RunLoops RunLoopsConcurrency RunLoopsKit LinuxLibC
-    # The terminal as a display. The C part gives the terminal back when a signal ends the program: Swift has no signal handlers.
-    product LoopUITerminal: LoopUI RunLoops RunLoopsEvents CTerminalRestore CLinuxKernel LinuxLibC
-    c CTerminalRestore
-    # A display without a device, and scripts of touches, for tests of what is built on LoopUI.
-    product LoopUITesting: LoopUI RunLoops RunLoopsTesting
-    # A window of the X server as a display. Empty without its trait, as are the pictures.
-    product LoopUIWindow: LoopUI RunLoops RunLoopsEvents LinuxLibC CXCB
-    # Pictures with their own pixels in terminals.
-    product LoopUIPictures: LoopUI LoopUITerminal CChafa
-    system CXCB: xcb xcb-xkb xcb-xinput xkbcommon-x11 pangocairo cairo-xcb / \
-        libxcb1-dev libxcb-xinput-dev libcairo2-dev libpango1.0-dev libxkbcommon-dev libxkbcommon-x11-dev
-    system CChafa: chafa / libchafa-dev
-    tests LoopUITests: LoopUI LoopUITesting RunLoopsTesting
-    tests LoopUITerminalTests: LoopUITerminal LoopUI LoopUITesting LoopUITerminalPrograms TerminalTestSupport
-    program LoopUITerminalPrograms: LoopUITerminal LoopUI RunLoops RunLoopsEvents
-    # A terminal, and a program on it.
-    support TerminalTestSupport: LoopUI RunLoopsTestSupport
-    tests LoopUIWindowTests: LoopUIWindow LoopUI LoopUIWindowPrograms CXCB
-    program LoopUIWindowPrograms: LoopUIWindow LoopUI RunLoops
-    tests LoopUIPicturesTests: LoopUIPictures LoopUI LoopUITerminal LoopUITesting LoopUIPicturesPrograms
-    program LoopUIPicturesPrograms: LoopUIPictures LoopUI LoopUITerminal
-
-    ## Spellings: the names of Apple's systems. They link Foundation, as the code does that is ported
-    # Core Foundation's names over the loop: in C what C can say, in Swift the rest. CoreFoundation is the toolchain's.
-    c CCoreFoundationRunLoop
-    # The two names of modes that are strings and modes.
-    swift CoreFoundationModeNames: CCoreFoundationRunLoop
-    original CoreFoundationRunLoop: RunLoops CCoreFoundationRunLoop CoreFoundationModeNames -lFoundation -lBlocksRuntime
-    # Foundation's run loop, timers, ports and notification queues, on this package's loop. Exports Foundation, and Core
-    # Foundation's names as Foundation on Apple's systems does.
-    original FoundationRunLoop: RunLoops RunLoopsKit RunLoopsPorts CoreFoundationRunLoop CLinuxKernel LinuxLibC
-    # A test target that depends on this library has the main loop while it waits in XCTest.
-    product FoundationRunLoopXCTest: RunLoops CGuestAtLoad LinuxLibC -lFoundation
-    c CGuestAtLoad
-    tests CoreFoundationRunLoopTests: CoreFoundationRunLoop
-    tests FoundationRunLoopTests: FoundationRunLoop RunLoopsTesting FoundationRunLoopPrograms
-    # Foundation's own parts beside this package's loop, and a wait as XCTest's. The second is in no test target's dependencies: it
-    # would make the main loop a guest in the runner of all tests. It links XCTest as the runner of tests does.
-    program FoundationRunLoopPrograms: FoundationRunLoop RunLoopsDispatch
-    program FoundationRunLoopXCTestPrograms: FoundationRunLoop FoundationRunLoopXCTest -lXCTest
-    # One source, built with Foundation's names and with this package's: the tests compare what both say.
-    program FoundationRunLoopSameSource
-    program FoundationRunLoopSameSourceOurs: FoundationRunLoop -DFOUNDATION_RUN_LOOP
-
-    ## Tools: looking into a running loop
-    # What a loop does, recorded; as pictures and in words.
-    product RunLoopsDiagnostics: RunLoops RunLoopsSystem CTraceStart CStackSampling CLinuxKernel LinuxLibC
-    # Starts recording before main(), and writes the trace when a signal ends the program: Swift has neither way.
-    c CTraceStart: CLinuxKernel
-    # The stacks of other threads, taken and unwound without trusting what is on them.
-    c CStackSampling: CLinuxKernel
-    # The command-line tool. Only it and the oracle link swift-argument-parser, which links FoundationEssentials.
-    tool runloop: RunLoops RunLoopsSystem RunLoopsDiagnostics RunLoopsEvents RunLoopsPorts LoopUI LoopUITerminal CLinuxKernel LinuxLibC \
-        ArgumentParser
-    tests RunLoopsDiagnosticsTests: RunLoopsSystem RunLoopsDiagnostics RunLoopsTesting CLinuxKernel CHoldingChild CStackSampling runloop \
-        RunLoopsDiagnosticsPrograms RunLoopsHangPrograms
-    program RunLoopsDiagnosticsPrograms: RunLoopsDiagnostics RunLoops RunLoopsKit CLinuxKernel
-    # Programs that hang: also on fibres and alternate stacks, by vfork and in a sandbox.
-    program RunLoopsHangPrograms: RunLoopsDiagnostics RunLoops CHangScenes
-    c-support CHangScenes
-    # The tool from inside: its arguments, figures and screens; and from outside, in a pseudo-terminal.
-    tests RunLoopToolTests: runloop LoopUI LoopUITesting RunLoopsDiagnostics RunLoopsDiagnosticsPrograms TerminalTestSupport
-
-    ## Integrations: other loops and packages. Empty without the trait of their name, except the first
-    # The main loop inside Foundation's, or in whatever drains the main queue. Imports no Foundation itself.
-    product RunLoopsDispatch: RunLoops
-    # Foundation's main loop inside this one: linking it is all.
-    product RunLoopsFoundation: RunLoops CFoundationGuest CLinuxKernel LinuxLibC -lFoundation -lBlocksRuntime
-    c CFoundationGuest
-    # A loop inside GLib's, and the other way round.
-    product RunLoopsGLib: RunLoops RunLoopsEvents CGLib
-    system CGLib: glib-2.0 / libglib2.0-dev
-    # What loops do, as lines of swift-log and as metrics of swift-metrics: CoreMetrics alone, the rest imports Foundation.
-    product RunLoopsLog: RunLoops RunLoopsDiagnostics Logging CLinuxKernel LinuxLibC
-    product RunLoopsMetrics: RunLoops RunLoopsDiagnostics CoreMetrics
-    # What runs on a loop, as a service of a group.
-    product RunLoopsServiceLifecycle: RunLoops RunLoopsConcurrency ServiceLifecycle
-    # As far as a test runner can test them: the runner keeps the main thread, so no test has the main loop.
-    tests RunLoopsFoundationTests: RunLoopsFoundationPrograms RunLoopsFoundationAsyncPrograms \
-        RunLoopsFoundationTerminalPrograms TerminalTestSupport
-    tests RunLoopsGLibTests: RunLoopsGLib CGLib
-    tests RunLoopsLogTests: RunLoopsDiagnostics RunLoopsLog RunLoopsTesting Logging InMemoryLogging
-    tests RunLoopsMetricsTests: RunLoopsDiagnostics RunLoopsMetrics RunLoopsTesting CoreMetrics MetricsTestKit
-    tests RunLoopsServiceLifecycleTests: RunLoopsEvents RunLoopsKit RunLoopsServiceLifecycle ServiceLifecycle UnixSignals \
-        ServiceLifecycleTestKit Logging
-    # On the true main thread; `Scripts/check --only integrations` runs these programs. The first has Foundation's loop as its host.
-    program RunLoopsDispatchPrograms: RunLoops RunLoopsDispatch
-    program RunLoopsFoundationPrograms: RunLoops RunLoopsConcurrency RunLoopsDispatch RunLoopsFoundation
-    program RunLoopsFoundationAsyncPrograms: RunLoopsMainActor RunLoopsFoundation
-    program RunLoopsFoundationTerminalPrograms: LoopUI LoopUITerminal RunLoopsFoundation
-    program RunLoopsGLibPrograms: RunLoops RunLoopsGLib CGLib
-    program RunLoopsLogPrograms: RunLoops RunLoopsDiagnostics RunLoopsLog Logging
-    program RunLoopsMetricsPrograms: RunLoops RunLoopsMetrics CoreMetrics MetricsTestKit
-
-    ## Testing: of programs that use the loop, and of the loop itself
-    # Manual kernel and clock, trace recorder, threads with a loop.
-    product RunLoopsTesting: RunLoops RunLoopsKit
-    # A test trait for tests that need a live main loop. It takes the main thread of the test runner that links it.
-    product RunLoopsTestingMain: RunLoops RunLoopsConcurrency CMainLoopAtLoad
-    c CMainLoopAtLoad: CLinuxKernel
-    # The same scenario on this package's loop and on the real CFRunLoop; OracleNames has this loop under Core Foundation's names.
-    tool oracle: OracleScenarios OracleNames ArgumentParser
-    swift OracleScenarios: RunLoops -lFoundation
-    swift OracleNames: OracleScenarios CoreFoundationRunLoop -DORACLE_NAMES
-    tests OracleTests: OracleScenarios
-    tests EndsTests: EndsPrograms
-    # Numbers at their ends, for all libraries.
-    program EndsPrograms: RunLoops RunLoopsKit RunLoopsEvents RunLoopsPorts RunLoopsCalendar RunLoopsConcurrency \
-        RunLoopsDiagnostics RunLoopsTesting LoopUI LoopUITerminal LoopUITesting
-    """
-
-// MARK: How rows become targets
-
-/// Dependencies with a condition: the traits that bring them, and the package that has them if it is not this one.
-let conditions: [String: (traits: Set<String>, package: String?)] = [
-    "CGLib": (["GLib"], nil), "CXCB": (["Window"], nil), "CChafa": (["Pictures"], nil),
-    "Logging": (["Log", "ServiceLifecycle"], "swift-log"), "InMemoryLogging": (["Log"], "swift-log"),
-    "CoreMetrics": (["Metrics"], "swift-metrics"), "MetricsTestKit": (["Metrics"], "swift-metrics"),
-    "ServiceLifecycle": (["ServiceLifecycle"], "swift-service-lifecycle"),
-    "ServiceLifecycleTestKit": (["ServiceLifecycle"], "swift-service-lifecycle"),
-    "UnixSignals": (["ServiceLifecycle"], "swift-service-lifecycle"),
-]
-func dependency(_ name: String) -> Target.Dependency {
-    if name == "ArgumentParser" { return .product(name: name, package: "swift-argument-parser") }
-    guard let (traits, package) = conditions[name] else { return .byName(name: name) }
-    guard let package else { return .target(name: name, condition: .when(traits: traits)) }
-    return .product(name: name, package: package, condition: .when(traits: traits))
+/// The targets of a room, which is a folder of `Sources`, and one of `Tests`.
+func room(_ name: String, sources: [Target], tests: [Target]) -> [Target] {
+    for target in sources { target.path = "Sources/\(name)/\(target.name)" }
+    for target in tests { target.path = "Tests/\(name)/\(target.name)" }
+    return sources + tests
 }
 
-/// The target of a row of the table.
-func target(_ room: String, _ kind: String, _ name: String, _ words: ArraySlice<String>) -> Target {
-    let isInSources = ["product", "original", "swift", "c", "system", "tool"].contains(kind)
-    let path = (isInSources ? "Sources/" : "Tests/") + room + "/" + name
-    let shared = kind == "tests" ? ["RunLoops", "RunLoopsTestSupport"] : []
-    let isOriginal = kind == "original"
-    let names = isOriginal && exportsOriginals ? [] : shared + words.filter { !$0.hasPrefix("-") }
-    let needed = names.map { isOriginal ? .byName(name: $0, condition: .when(platforms: [.linux])) : dependency($0) }
-    let defined = words.filter { $0.hasPrefix("-D") } + (isOriginal && exportsOriginals ? ["-DEXPORTS_ORIGINALS"] : [])
-    let swift = settings + defined.map { SwiftSetting.define(String($0.dropFirst(2))) }
-    let links: [LinkerSetting] = words.filter { $0.hasPrefix("-l") }.map {
-        .linkedLibrary(String($0.dropFirst(2)), isOriginal ? .when(platforms: [.linux]) : nil)
-    }
-    switch kind {
-    case "product", "original", "swift", "support":
-        return .target(name: name, dependencies: needed, path: path, swiftSettings: swift, linkerSettings: links)
-    case "system":
-        let parts = words.split(separator: "/").map(Array.init)
-        return .systemLibrary(
-            name: name, path: path, pkgConfig: parts[0].joined(separator: " "), providers: [.apt(parts[1])])
-    case "c", "c-support": return .target(name: name, dependencies: needed, path: path)
-    case "tool", "program":
-        return .executableTarget(
-            name: name, dependencies: needed, path: path, swiftSettings: swift, linkerSettings: links)
-    case "tests": return .testTarget(name: name, dependencies: needed, path: path, swiftSettings: swift)
-    default: fatalError("the table has no kind of target \(kind): \(name)")
-    }
-}
+// MARK: Core: the loop
 
-var targets: [Target] = []
-// `runloop` is no product: with it, every dependant would resolve swift-argument-parser.
-var products: [String] = []
-var room = ""
-for line in table.split(separator: "\n") where !line.hasPrefix("# ") {
-    let words = line.split { $0 == " " || $0 == ":" }.map(String.init)
-    if words[0] == "##" { room = words[1] } else { targets.append(target(room, words[0], words[1], words[2...])) }
-    if ["product", "original"].contains(words[0]) { products.append(words[1]) }
-}
+let core = room(
+    "Core",
+    sources: [
+        // The system calls Swift cannot name, and libdispatch's main-queue hooks.
+        .c("CLinuxKernel"),
+        // The C library under one name: Glibc or Musl.
+        .swift("LinuxLibC"),
+        // The loop. Imports no Foundation.
+        .swift("RunLoops", ["CLinuxKernel", "LinuxLibC"]),
+        // Texts and descriptors that a program hands to the system.
+        .swift("RunLoopsSystem", ["RunLoops", "CLinuxKernel", "LinuxLibC"]),
+    ],
+    tests: [
+        .tests("RunLoopsTests", ["RunLoopsSystem", "RunLoopsTesting"]),
+        // Threads, values that threads share and the like, for the tests of every library.
+        .swift("RunLoopsTestSupport", ["RunLoops", "CHoldingChild", "CTestCalls", "CLinuxKernel"]),
+        // A child with this process's memory, and a filter of system calls; calls that Swift's import of the C library leaves out.
+        .c("CHoldingChild"),
+        .c("CTestCalls"),
+    ])
+
+// MARK: Libraries: what is built on the loop
+
+let libraries = room(
+    "Libraries",
+    sources: [
+        // Async mains, executors, clocks and sequences on a loop. Knows only the loop, so that it brings no other library along.
+        .swift("RunLoopsConcurrency", ["RunLoops", "CLinuxKernel", "LinuxLibC"]),
+        // Descriptors, signals, child processes, file changes and sockets as sources of a loop. Imports no Foundation.
+        .swift("RunLoopsEvents", ["RunLoops", "RunLoopsSystem", "RunLoopsConcurrency", "CLinuxKernel", "LinuxLibC"]),
+        // Message ports, between threads and between processes.
+        .swift("RunLoopsPorts", ["RunLoops", "RunLoopsSystem", "RunLoopsConcurrency", "CLinuxKernel", "LinuxLibC"]),
+        // What frameworks put on a run loop. Imports no Foundation.
+        .swift("RunLoopsKit", ["RunLoops", "RunLoopsConcurrency", "CLinuxKernel", "LinuxLibC"]),
+        // Dates and schedules of a time zone. The one library but those with Foundation's names that imports Foundation.
+        .swift("RunLoopsCalendar", ["RunLoops", "RunLoopsConcurrency", "CLinuxKernel", "LinuxLibC"]),
+        // A program that links this library has the main actor on the main loop's own executor, from before main.
+        .swift("RunLoopsMainActor", ["RunLoops", "RunLoopsConcurrency", "CMainActorAtLoad"]),
+        .c("CMainActorAtLoad"),
+    ],
+    tests: [
+        .tests(
+            "RunLoopsConcurrencyTests",
+            [
+                "RunLoopsConcurrency", "RunLoopsEvents", "RunLoopsKit", "RunLoopsPorts", "RunLoopsTesting",
+                "RunLoopsDiagnostics", "RunLoopsConcurrencyPrograms", "RunLoopsSynchronousMainPrograms",
+                "RunLoopsMainActorPrograms",
+            ]),
+        // An async main, a synchronous main, a program that links RunLoopsMainActor, and the scenes that all of them play.
+        .program("RunLoopsConcurrencyPrograms", ["RunLoopsConcurrencyScenes", "RunLoopsConcurrency", "RunLoops"]),
+        .program("RunLoopsSynchronousMainPrograms", ["RunLoopsConcurrencyScenes", "RunLoopsConcurrency", "RunLoops"]),
+        .program("RunLoopsMainActorPrograms", ["RunLoopsConcurrencyScenes", "RunLoopsMainActor"]),
+        .swift("RunLoopsConcurrencyScenes", ["RunLoopsConcurrency", "RunLoops", "RunLoopsPorts"]),
+        .tests(
+            "RunLoopsEventsTests",
+            [
+                "RunLoopsSystem", "RunLoopsConcurrency", "RunLoopsEvents", "RunLoopsKit", "RunLoopsTesting",
+                "CLinuxKernel", "CHoldingChild",
+            ]),
+        // The tool is named here so that it is built: it is the other process of these tests.
+        .tests("RunLoopsPortsTests", ["RunLoopsConcurrency", "RunLoopsKit", "RunLoopsPorts", "runloop"]),
+        .tests("RunLoopsKitTests", ["RunLoopsKit", "RunLoopsConcurrency", "RunLoopsTesting", "CLinuxKernel"]),
+        .tests(
+            "RunLoopsCalendarTests", ["RunLoopsCalendar", "RunLoopsConcurrency", "RunLoopsTesting", "CLinuxKernel"]),
+    ])
+
+// MARK: Application: what an application puts on its main loop
+
+let application = room(
+    "Application",
+    sources: [
+        // From the first touch to the drawn picture. No Foundation, no display.
+        .swift("LoopUI", ["RunLoops", "RunLoopsConcurrency", "RunLoopsKit", "LinuxLibC"]),
+        // The terminal as a display. The C part gives the terminal back when a signal ends the program: Swift has no signal handlers.
+        .swift(
+            "LoopUITerminal", ["LoopUI", "RunLoops", "RunLoopsEvents", "CTerminalRestore", "CLinuxKernel", "LinuxLibC"]),
+        .c("CTerminalRestore"),
+        // A display without a device, and scripts of touches, for tests of what is built on LoopUI.
+        .swift("LoopUITesting", ["LoopUI", "RunLoops", "RunLoopsTesting"]),
+        // A window of the X server as a display. Empty without its trait, as are the pictures.
+        .swift("LoopUIWindow", ["LoopUI", "RunLoops", "RunLoopsEvents", "LinuxLibC", .xcb]),
+        // Pictures with their own pixels in terminals.
+        .swift("LoopUIPictures", ["LoopUI", "LoopUITerminal", .chafa]),
+        .systemLibrary(
+            name: "CXCB", pkgConfig: "xcb xcb-xkb xcb-xinput xkbcommon-x11 pangocairo cairo-xcb",
+            providers: [
+                .apt([
+                    "libxcb1-dev", "libxcb-xinput-dev", "libcairo2-dev", "libpango1.0-dev", "libxkbcommon-dev",
+                    "libxkbcommon-x11-dev",
+                ])
+            ]),
+        .systemLibrary(
+            name: "CChafa", pkgConfig: "chafa",
+            providers: [.apt(["libchafa-dev"])]),
+    ],
+    tests: [
+        .tests("LoopUITests", ["LoopUI", "LoopUITesting", "RunLoopsTesting"]),
+        .tests(
+            "LoopUITerminalTests",
+            ["LoopUITerminal", "LoopUI", "LoopUITesting", "LoopUITerminalPrograms", "TerminalTestSupport"]),
+        .program("LoopUITerminalPrograms", ["LoopUITerminal", "LoopUI", "RunLoops", "RunLoopsEvents"]),
+        // A terminal, and a program on it.
+        .swift("TerminalTestSupport", ["LoopUI", "RunLoopsTestSupport"]),
+        .tests("LoopUIWindowTests", ["LoopUIWindow", "LoopUI", "LoopUIWindowPrograms", .xcb]),
+        .program("LoopUIWindowPrograms", ["LoopUIWindow", "LoopUI", "RunLoops"]),
+        .tests(
+            "LoopUIPicturesTests",
+            ["LoopUIPictures", "LoopUI", "LoopUITerminal", "LoopUITesting", "LoopUIPicturesPrograms"]),
+        .program("LoopUIPicturesPrograms", ["LoopUIPictures", "LoopUI", "LoopUITerminal"]),
+    ])
+
+// MARK: Spellings: the names of Apple's systems. They link Foundation, as the code does that is ported
+
+let spellings = room(
+    "Spellings",
+    sources: [
+        // Core Foundation's names over the loop: in C what C can say, in Swift the rest. CoreFoundation is the toolchain's.
+        .c("CCoreFoundationRunLoop"),
+        // The two names of modes that are strings and modes.
+        .swift("CoreFoundationModeNames", ["CCoreFoundationRunLoop"]),
+        .original(
+            "CoreFoundationRunLoop",
+            [
+                "RunLoops", "CCoreFoundationRunLoop", "CoreFoundationModeNames",
+            ], links: ["Foundation", "BlocksRuntime"]),
+        // Foundation's run loop, timers, ports and notification queues, on this package's loop. Exports Foundation, and Core
+        // Foundation's names as Foundation on Apple's systems does.
+        .original(
+            "FoundationRunLoop",
+            ["RunLoops", "RunLoopsKit", "RunLoopsPorts", "CoreFoundationRunLoop", "CLinuxKernel", "LinuxLibC"]),
+        // A test target that depends on this library has the main loop while it waits in XCTest.
+        .swift("FoundationRunLoopXCTest", ["RunLoops", "CGuestAtLoad", "LinuxLibC"], links: ["Foundation"]),
+        .c("CGuestAtLoad"),
+    ],
+    tests: [
+        .tests("CoreFoundationRunLoopTests", ["CoreFoundationRunLoop"]),
+        .tests("FoundationRunLoopTests", ["FoundationRunLoop", "RunLoopsTesting", "FoundationRunLoopPrograms"]),
+        // Foundation's own parts beside this package's loop, and a wait as XCTest's. The second is in no test target's dependencies: it
+        // would make the main loop a guest in the runner of all tests. It links XCTest as the runner of tests does.
+        .program("FoundationRunLoopPrograms", ["FoundationRunLoop", "RunLoopsDispatch"]),
+        .program(
+            "FoundationRunLoopXCTestPrograms", ["FoundationRunLoop", "FoundationRunLoopXCTest"], links: ["XCTest"]),
+        // One source, built with Foundation's names and with this package's: the tests compare what both say.
+        .program("FoundationRunLoopSameSource"),
+        .program("FoundationRunLoopSameSourceOurs", ["FoundationRunLoop"], defines: ["FOUNDATION_RUN_LOOP"]),
+    ])
+
+// MARK: Tools: looking into a running loop
+
+let tools = room(
+    "Tools",
+    sources: [
+        // What a loop does, recorded; as pictures and in words.
+        .swift(
+            "RunLoopsDiagnostics",
+            ["RunLoops", "RunLoopsSystem", "CTraceStart", "CStackSampling", "CLinuxKernel", "LinuxLibC"]),
+        // Starts recording before main(), and writes the trace when a signal ends the program: Swift has neither way.
+        .c("CTraceStart", ["CLinuxKernel"]),
+        // The stacks of other threads, taken and unwound without trusting what is on them.
+        .c("CStackSampling", ["CLinuxKernel"]),
+        // The command-line tool. Only it and the oracle link swift-argument-parser, which links FoundationEssentials.
+        .program(
+            "runloop",
+            [
+                "RunLoops", "RunLoopsSystem", "RunLoopsDiagnostics", "RunLoopsEvents", "RunLoopsPorts", "LoopUI",
+                "LoopUITerminal", "CLinuxKernel", "LinuxLibC", .argumentParser,
+            ]),
+    ],
+    tests: [
+        .tests(
+            "RunLoopsDiagnosticsTests",
+            [
+                "RunLoopsSystem", "RunLoopsDiagnostics", "RunLoopsTesting", "CLinuxKernel", "CHoldingChild",
+                "CStackSampling", "runloop", "RunLoopsDiagnosticsPrograms", "RunLoopsHangPrograms",
+            ]),
+        .program("RunLoopsDiagnosticsPrograms", ["RunLoopsDiagnostics", "RunLoops", "RunLoopsKit", "CLinuxKernel"]),
+        // Programs that hang: also on fibres and alternate stacks, by vfork and in a sandbox.
+        .program("RunLoopsHangPrograms", ["RunLoopsDiagnostics", "RunLoops", "CHangScenes"]),
+        .c("CHangScenes"),
+        // The tool from inside: its arguments, figures and screens; and from outside, in a pseudo-terminal.
+        .tests(
+            "RunLoopToolTests",
+            [
+                "runloop", "LoopUI", "LoopUITesting", "RunLoopsDiagnostics", "RunLoopsDiagnosticsPrograms",
+                "TerminalTestSupport",
+            ]),
+    ])
+
+// MARK: Integrations: other loops and packages. Empty without the trait of their name, except the first
+
+let integrations = room(
+    "Integrations",
+    sources: [
+        // The main loop inside Foundation's, or in whatever drains the main queue. Imports no Foundation itself.
+        .swift("RunLoopsDispatch", ["RunLoops"]),
+        // Foundation's main loop inside this one: linking it is all.
+        .swift(
+            "RunLoopsFoundation",
+            ["RunLoops", "CFoundationGuest", "CLinuxKernel", "LinuxLibC"], links: ["Foundation", "BlocksRuntime"]),
+        .c("CFoundationGuest"),
+        // A loop inside GLib's, and the other way round.
+        .swift("RunLoopsGLib", ["RunLoops", "RunLoopsEvents", .glib]),
+        .systemLibrary(
+            name: "CGLib", pkgConfig: "glib-2.0",
+            providers: [.apt(["libglib2.0-dev"])]),
+        // What loops do, as lines of swift-log and as metrics of swift-metrics: CoreMetrics alone, the rest imports Foundation.
+        .swift("RunLoopsLog", ["RunLoops", "RunLoopsDiagnostics", .logging, "CLinuxKernel", "LinuxLibC"]),
+        .swift("RunLoopsMetrics", ["RunLoops", "RunLoopsDiagnostics", .coreMetrics]),
+        // What runs on a loop, as a service of a group.
+        .swift("RunLoopsServiceLifecycle", ["RunLoops", "RunLoopsConcurrency", .serviceLifecycle]),
+    ],
+    tests: [
+        // As far as a test runner can test them: the runner keeps the main thread, so no test has the main loop.
+        .tests(
+            "RunLoopsFoundationTests",
+            [
+                "RunLoopsFoundationPrograms", "RunLoopsFoundationAsyncPrograms", "RunLoopsFoundationTerminalPrograms",
+                "TerminalTestSupport",
+            ]),
+        .tests("RunLoopsGLibTests", ["RunLoopsGLib", .glib]),
+        .tests(
+            "RunLoopsLogTests", ["RunLoopsDiagnostics", "RunLoopsLog", "RunLoopsTesting", .logging, .inMemoryLogging]),
+        .tests(
+            "RunLoopsMetricsTests",
+            ["RunLoopsDiagnostics", "RunLoopsMetrics", "RunLoopsTesting", .coreMetrics, .metricsTestKit]),
+        .tests(
+            "RunLoopsServiceLifecycleTests",
+            [
+                "RunLoopsEvents", "RunLoopsKit", "RunLoopsServiceLifecycle", .serviceLifecycle, .unixSignals,
+                .serviceLifecycleTestKit, .logging,
+            ]),
+        // On the true main thread; `Scripts/check --only integrations` runs these programs. The first has Foundation's loop as its host.
+        .program("RunLoopsDispatchPrograms", ["RunLoops", "RunLoopsDispatch"]),
+        .program(
+            "RunLoopsFoundationPrograms", ["RunLoops", "RunLoopsConcurrency", "RunLoopsDispatch", "RunLoopsFoundation"]),
+        .program("RunLoopsFoundationAsyncPrograms", ["RunLoopsMainActor", "RunLoopsFoundation"]),
+        .program("RunLoopsFoundationTerminalPrograms", ["LoopUI", "LoopUITerminal", "RunLoopsFoundation"]),
+        .program("RunLoopsGLibPrograms", ["RunLoops", "RunLoopsGLib", .glib]),
+        .program("RunLoopsLogPrograms", ["RunLoops", "RunLoopsDiagnostics", "RunLoopsLog", .logging]),
+        .program("RunLoopsMetricsPrograms", ["RunLoops", "RunLoopsMetrics", .coreMetrics, .metricsTestKit]),
+    ])
+
+// MARK: Testing: of programs that use the loop, and of the loop itself
+
+let testing = room(
+    "Testing",
+    sources: [
+        // Manual kernel and clock, trace recorder, threads with a loop.
+        .swift("RunLoopsTesting", ["RunLoops", "RunLoopsKit"]),
+        // A test trait for tests that need a live main loop. It takes the main thread of the test runner that links it.
+        .swift("RunLoopsTestingMain", ["RunLoops", "RunLoopsConcurrency", "CMainLoopAtLoad"]),
+        .c("CMainLoopAtLoad", ["CLinuxKernel"]),
+        // The same scenario on this package's loop and on the real CFRunLoop; OracleNames has this loop under Core Foundation's names.
+        .program("oracle", ["OracleScenarios", "OracleNames", .argumentParser]),
+        .swift("OracleScenarios", ["RunLoops"], links: ["Foundation"]),
+        .swift("OracleNames", ["OracleScenarios", "CoreFoundationRunLoop"], defines: ["ORACLE_NAMES"]),
+    ],
+    tests: [
+        .tests("OracleTests", ["OracleScenarios"]),
+        .tests("EndsTests", ["EndsPrograms"]),
+        // Numbers at their ends, for all libraries.
+        .program(
+            "EndsPrograms",
+            [
+                "RunLoops", "RunLoopsKit", "RunLoopsEvents", "RunLoopsPorts", "RunLoopsCalendar",
+                "RunLoopsConcurrency", "RunLoopsDiagnostics", "RunLoopsTesting", "LoopUI", "LoopUITerminal",
+                "LoopUITesting",
+            ]),
+    ])
+
+// MARK: Guide
+
 // The site's own catalogue: questions, tutorials and recipes, which belong to no single library. It has no code and no product. DocC
-// resolves its links to the symbols of all libraries, since it depends on them.
-targets.append(.target(name: "Guide", dependencies: products.map(dependency), swiftSettings: settings))
+// resolves its links to the symbols of all products, since it depends on them.
+let guide = Target.swift("Guide", products.map { .byName(name: $0) })
 
 let package = Package(
     name: "swift-run-loops",
@@ -270,5 +430,5 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
     ],
-    targets: targets
+    targets: core + libraries + application + spellings + tools + integrations + testing + [guide]
 )
