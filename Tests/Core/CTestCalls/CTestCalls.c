@@ -7,10 +7,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#if __has_include(<execinfo.h>)
+#include <execinfo.h>
+#else
+// musl has no way to walk a stack.
+static int backtrace(void **frames, int count) { return 0; }
+static void backtrace_symbols_fd(void *const *frames, int count, int descriptor) {}
+#endif
 
 #ifndef RENAME_EXCHANGE
 #define RENAME_EXCHANGE (1 << 1)
@@ -33,3 +42,27 @@ int test_own_mounts(void) {
 int test_mount(const char *path) { return result(mount("none", path, "tmpfs", 0, NULL)); }
 
 int test_unmount(const char *path) { return result(umount(path)); }
+
+static void print_stack(int signal) {
+    static const char words[] = "a forked child hangs here:\n";
+    void *frames[64];
+    (void)!write(STDERR_FILENO, words, sizeof words - 1);
+    backtrace_symbols_fd(frames, backtrace(frames, 64), STDERR_FILENO);
+    // SA_RESETHAND has restored the default, which ends the process after the handler's return.
+    raise(signal);
+}
+
+void test_prepare_alarm(void) {
+    void *frame;
+    backtrace(&frame, 1);
+}
+
+void test_set_alarm(unsigned seconds) {
+    struct sigaction action = {.sa_handler = print_stack, .sa_flags = (int)SA_RESETHAND};
+    sigset_t only;
+    sigaction(SIGALRM, &action, NULL);
+    sigemptyset(&only);
+    sigaddset(&only, SIGALRM);
+    sigprocmask(SIG_UNBLOCK, &only, NULL);
+    alarm(seconds);
+}

@@ -33,4 +33,12 @@ extension RunLoop {
     package func runPlenty(_ mode: Mode = .default, returnAfterSourceHandled: Bool = false) -> RunResult {
         run(mode: mode, for: plenty, returnAfterSourceHandled: returnAfterSourceHandled)
     }
+
+    /// Waits on another thread until the loop runs, and stops the run.
+    ///
+    /// A `stop()` without a run has no effect: a thread that calls it before the test has begun its run leaves the run without an end.
+    package func stopWhenRunning() {
+        waitUntil { currentRun != nil }
+        stop()
+    }
 }

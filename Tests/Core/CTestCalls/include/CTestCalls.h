@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// System calls that Swift's import of the C library leaves out. Each returns 0 or a negative errno.
+// Calls that Swift's import of the C library leaves out. Each that returns a number returns 0 or a negative errno.
 
 #ifndef CTESTCALLS_H
 #define CTESTCALLS_H
@@ -15,5 +15,9 @@ int test_own_mounts(void);
 // Mounts a file system in memory, and unmounts it.
 int test_mount(const char *path);
 int test_unmount(const char *path);
+// Makes the process end, when SIGALRM comes after so many seconds, with the stack of the thread on standard error. The first call loads
+// what it needs: a child of a process with threads can no longer do that.
+void test_prepare_alarm(void);
+void test_set_alarm(unsigned seconds);
 
 #endif

@@ -131,7 +131,7 @@ import Testing
                         while served.withLock({ $0[index] }) <= round { sched_yield() }
                     }
                     left.withLock { $0 -= 1 }
-                    if left.count == 0 { loop.stop() }
+                    if left.count == 0 { loop.stopWhenRunning() }
                 }
             }
             #expect(loop.runPlenty() == .stopped)
@@ -238,7 +238,7 @@ import Testing
                             }
                         }
                         left.withLock { $0 -= 1 }
-                        if left.count == 0 { loop.stop() }
+                        if left.count == 0 { loop.stopWhenRunning() }
                     }
                 }
                 #expect(loop.runPlenty() == .stopped)
@@ -259,7 +259,7 @@ import Testing
                     expectTrue(text.contains("RunLoop.Timer busy"), text)
                     _ = (loop.description, loop.modes, loop.currentMode, loop.nextTimerDeadline(in: .default))
                 }
-                loop.stop()
+                loop.stopWhenRunning()
             }
             #expect(loop.runPlenty() == .stopped)
             reader.join()

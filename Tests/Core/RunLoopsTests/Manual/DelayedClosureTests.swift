@@ -365,7 +365,7 @@ import Testing
                     if loop.cancel(delayed) { cancelled.increment() }
                     waitUntil { calls.count + cancelled.count > round }
                 }
-                loop.stop()
+                loop.stopWhenRunning()
             }
             #expect(loop.runPlenty() == .stopped)
             canceller.join()

@@ -244,7 +244,7 @@ struct ForkProcessTests {
             }
             began.wait()
             for round in 0..<(isFull ? 2_000 : 100) {
-                let end = ForkedChild.run {
+                let end = ForkedChild.run(besideRunningThreads: true) {
                     let own = RunLoop.current
                     own.add(RunLoop.Timer(.after(.zero)) { _ in own.stop() }, in: mode)
                     return own.runPlenty(mode) == .stopped
