@@ -7,9 +7,10 @@ import RunLoopsEvents
 // snippet.hide
 var template = Array("/tmp/events-follow-XXXXXX".utf8CString)
 let directory = template.withUnsafeMutableBufferPointer { String(cString: mkdtemp($0.baseAddress!)) }
-let path = directory + "/settings"
+chdir(directory)
 // snippet.show
 // snippet.CODE
+let path = "settings"
 let follower = try FileFollower(path) { _, change in
     switch change {
     case .appeared, .replaced, .changed, .truncated: print("\(change): reading the settings")
@@ -27,4 +28,5 @@ rename(path + ".new", path)
 RunLoop.current.poll()
 remove(path)
 rmdir(directory)
+// snippet.show
 RunLoop.current.run()

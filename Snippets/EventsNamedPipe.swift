@@ -1,4 +1,4 @@
-// Commands through a named pipe: echo reload >/tmp/…/commands
+// Commands through a named pipe: echo reload >commands
 
 import Glibc
 import RunLoops
@@ -7,9 +7,10 @@ import RunLoopsEvents
 // snippet.hide
 var template = Array("/tmp/events-pipe-XXXXXX".utf8CString)
 let directory = template.withUnsafeMutableBufferPointer { String(cString: mkdtemp($0.baseAddress!)) }
-let path = directory + "/commands"
+chdir(directory)
 // snippet.show
 // snippet.CODE
+let path = "commands"
 guard mkfifo(path, 0o600) == 0 || errno == EEXIST else { fatalError("mkfifo: errno \(errno)") }
 // For writing, too: with a writer of its own the pipe has no end when a shell has written its line.
 let pipe = try RunLoop.File(adopting: open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC))
@@ -26,6 +27,8 @@ try RunLoop.main.add(commands, in: .common)
 let writer = try Child.spawn(.path("/bin/sh"), arguments: ["-c", "echo reload >\(path); echo stop >\(path)"])
 let end = ChildSource(writer) { _, _ in RunLoop.main.perform { RunLoop.main.stop() } }
 try RunLoop.main.add(end, in: .common)
+// snippet.show
 RunLoop.main.run()
+// snippet.hide
 unlink(path)
 rmdir(directory)

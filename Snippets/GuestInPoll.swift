@@ -3,7 +3,6 @@
 import Glibc
 import RunLoops
 
-// snippet.hide
 let loop = RunLoop.current
 // The host reads lines from a pipe; the loop's timer writes one.
 var ends: [CInt] = [-1, -1]
@@ -17,7 +16,7 @@ func serveInput() {
 }
 /// The milliseconds until the host's own next date.
 let hostTimeout: CInt = 10_000
-// snippet.show
+
 // A stop in a callout ends runReady(), and its result ends the host.
 loop.add(RunLoop.Timer(.after(.milliseconds(40))) { _ in loop.stop() }, in: .default)
 
@@ -38,5 +37,4 @@ while !isOver {
     if polled[0].revents != 0 { serveInput() }
     if isReady || polled[1].revents != 0 { isOver = loop.runReady() == .stopped }
 }
-// snippet.hide
 print("The loop has ended its host.")

@@ -12,7 +12,7 @@ let package = Package(
     dependencies: [
         .package(
             url: "REPOSITORY",
-            .upToNextMinor(from: "0.1.0"))
+            branch: "main")
     ],
     targets: [
         .executableTarget(
