@@ -335,10 +335,7 @@ let integrations = room(
             ["RunLoops", "CFoundationGuest", "CLinuxKernel", "LinuxLibC"], links: ["Foundation", "BlocksRuntime"]),
         .c("CFoundationGuest"),
         // A loop inside GLib's, and the other way round.
-        .swift("RunLoopsGLib", ["RunLoops", "RunLoopsEvents", .glib]),
-        .systemLibrary(
-            name: "CGLib", pkgConfig: "glib-2.0",
-            providers: [.apt(["libglib2.0-dev"])]),
+        .swift("RunLoopsGLib", ["RunLoops", "RunLoopsEvents", "LinuxLibC"]),
         // What loops do, as lines of swift-log and as metrics of swift-metrics: CoreMetrics alone, the rest imports Foundation.
         .swift("RunLoopsLog", ["RunLoops", "RunLoopsDiagnostics", .logging, "CLinuxKernel", "LinuxLibC"]),
         .swift("RunLoopsMetrics", ["RunLoops", "RunLoopsDiagnostics", .coreMetrics]),
@@ -353,6 +350,8 @@ let integrations = room(
                 "RunLoopsFoundationPrograms", "RunLoopsFoundationAsyncPrograms", "RunLoopsFoundationTerminalPrograms",
                 "TerminalTestSupport",
             ]),
+        // GLib's headers, for the tests alone: the library finds GLib's functions in the process.
+        .systemLibrary(name: "CGLib", pkgConfig: "glib-2.0", providers: [.apt(["libglib2.0-dev"])]),
         .tests("RunLoopsGLibTests", ["RunLoopsGLib", .glib]),
         .tests(
             "RunLoopsLogTests", ["RunLoopsDiagnostics", "RunLoopsLog", "RunLoopsTesting", .logging, .inMemoryLogging]),
@@ -416,7 +415,7 @@ let package = Package(
     traits: [
         // SwiftPM resolves what any product of a package needs, unless a trait stands before it. Without a trait there is no package
         // to resolve and no C library to install.
-        .trait(name: "GLib", description: "RunLoopsGLib, which needs the C library glib-2.0."),
+        .trait(name: "GLib", description: "The tests of RunLoopsGLib, which need the headers of glib-2.0."),
         .trait(name: "Log", description: "RunLoopsLog, which needs swift-log."),
         .trait(name: "Metrics", description: "RunLoopsMetrics, which needs swift-metrics."),
         .trait(name: "Pictures", description: "LoopUIPictures, which needs Chafa."),

@@ -27,14 +27,15 @@ var polled = [
 ]
 var isOver = false
 while !isOver {
-    // What was left for the loop without a wake-up does not show at the descriptor.
-    let isReady = loop.prepareToPoll()
-    if poll(&polled, nfds_t(polled.count), isReady ? 0 : hostTimeout) < 0 {
+    // Work that was left for the loop without a wake-up does not show at the descriptor.
+    while !isOver, loop.prepareToPoll() { isOver = loop.runReady() == .stopped }
+    if isOver { break }
+    if poll(&polled, nfds_t(polled.count), hostTimeout) < 0 {
         // The handler of a signal has interrupted the wait; poll has not written to revents.
         if errno == EINTR { continue }
         fatalError("poll: \(String(cString: strerror(errno)))")
     }
     if polled[0].revents != 0 { serveInput() }
-    if isReady || polled[1].revents != 0 { isOver = loop.runReady() == .stopped }
+    if polled[1].revents != 0 { isOver = loop.runReady() == .stopped }
 }
 print("The loop has ended its host.")

@@ -17,7 +17,7 @@ let package = Package(
     name: "gtk-example",
     dependencies: [
         // A link with the name of the package: the folder of a checkout may have any.
-        .package(path: "../.package/swift-run-loops", traits: ["GLib"])
+        .package(path: "../.package/swift-run-loops")
     ],
     targets: [
         .systemLibrary(name: "CGTK", pkgConfig: "gtk4", providers: [.apt(["libgtk-4-dev"])]),

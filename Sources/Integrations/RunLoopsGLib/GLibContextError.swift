@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#if GLib
 public import RunLoops
 
 /// The reason why a GLib main context could not be made a source of a loop.
@@ -11,4 +10,3 @@ public enum GLibContextError: Error, Equatable, Sendable {
     /// The error with which the system refused a call.
     case systemCall(RunLoop.SystemCallError)
 }
-#endif

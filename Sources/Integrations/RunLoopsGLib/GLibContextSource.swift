@@ -1,9 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#if GLib
-internal import CGLib
-internal import Glibc
+internal import LinuxLibC
 public import RunLoops
 internal import RunLoopsEvents
 
@@ -22,8 +20,9 @@ internal import RunLoopsEvents
 ///
 /// Thread safety: all members belong to the loop's thread.
 public final class GLibContextSource {
+    private let glib = GLibFunctions.shared
     private let context: OpaquePointer
-    private var priority: gint = 0
+    private var priority: CInt = 0
     private var polled: PollSource?
 
     /// Adds a context to a mode of the current thread's loop.
@@ -31,13 +30,14 @@ public final class GLibContextSource {
     /// - Parameters:
     ///   - context: A `GMainContext`, which this object retains; `nil` for the default context.
     ///   - mode: The mode in which the context is dispatched; `.common` for all common modes.
+    /// - Precondition: GLib is in the process.
     /// - Throws: ``GLibContextError``: another thread owns the context, or the system is out of descriptors.
     public init(context: OpaquePointer? = nil, mode: RunLoop.Mode = .default) throws(GLibContextError) {
-        guard let context = context ?? g_main_context_default() else {
+        guard let context = context ?? glib.contextDefault() else {
             preconditionFailure("g_main_context_default returned nothing")
         }
-        guard g_main_context_acquire(context) != 0 else { throw .ownedByAnotherThread }
-        self.context = g_main_context_ref(context)
+        guard glib.contextAcquire(context) != 0 else { throw .ownedByAnotherThread }
+        self.context = glib.contextRef(context)
         do throws(RunLoop.SystemCallError) {
             polled = try PollSource(in: mode, label: "GLib") { [weak self] wait in
                 self?.prepare(&wait)
@@ -63,22 +63,22 @@ public final class GLibContextSource {
     }
 
     private func giveUp() {
-        g_main_context_release(context)
-        g_main_context_unref(context)
+        glib.contextRelease(context)
+        glib.contextUnref(context)
     }
 
     // MARK: The context
 
     /// Asks the context for its descriptors and its time limit.
     private func prepare(_ wait: inout PollSource.Wait) {
-        var priority: gint = 0
-        let isReady = g_main_context_prepare(context, &priority) != 0
+        var priority: CInt = 0
+        let isReady = glib.contextPrepare(context, &priority) != 0
         self.priority = priority
-        var timeout: gint = -1
+        var timeout: CInt = -1
         while true {
             let capacity = wait.descriptors.count
             let count = wait.descriptors.withPolled {
-                Int(g_main_context_query(context, priority, &timeout, $0, gint(capacity)))
+                Int(glib.contextQuery(context, priority, &timeout, $0, CInt(capacity)))
             }
             if count <= capacity {
                 wait.descriptors.removeLast(capacity - count)
@@ -96,38 +96,16 @@ public final class GLibContextSource {
     /// that other code waits for, as GDK's source for Wayland does.
     private func check(_ descriptors: [pollfd]) -> Bool {
         var descriptors = descriptors
-        let count = gint(descriptors.count)
-        return descriptors.withPolled { g_main_context_check(context, priority, $0, count) != 0 }
+        let count = CInt(descriptors.count)
+        return descriptors.withPolled { glib.contextCheck(context, priority, $0, count) != 0 }
     }
 
-    private func dispatch() { g_main_context_dispatch(context) }
+    private func dispatch() { glib.contextDispatch(context) }
 }
 
 extension [pollfd] {
-    fileprivate mutating func withPolled<Result>(_ body: (UnsafeMutablePointer<GPollFD>?) -> Result) -> Result {
-        // SAFETY: GPollFD and pollfd are laid out alike, as GLib documents.
-        withUnsafeMutableBytes { body($0.assumingMemoryBound(to: GPollFD.self).baseAddress) }
+    /// Calls `body` with the elements, which are laid out like GLib's `GPollFD`, as GLib documents.
+    fileprivate mutating func withPolled<Result>(_ body: (UnsafeMutablePointer<pollfd>?) -> Result) -> Result {
+        withUnsafeMutableBufferPointer { body($0.baseAddress) }
     }
 }
-#else
-public import RunLoops
-
-// With the members of the real one: without them type checking would fail first, with an error that does not name the
-// trait.
-/// A GLib main context as a source of a run loop; with the trait `GLib` alone.
-@available(
-    *, unavailable,
-    message: "Enable the trait GLib of swift-run-loops: .package(url: …, traits: [\"GLib\"])"
-)
-public final class GLibContextSource {
-    /// Unavailable without the package trait `GLib`.
-    public init(context: OpaquePointer? = nil, mode: RunLoop.Mode = .default) throws(RunLoop.SystemCallError) {
-        isNotCalled()
-    }
-
-    /// Unavailable without the package trait `GLib`.
-    public func invalidate() { isNotCalled() }
-}
-
-private func isNotCalled() -> Never { fatalError("The compiler refuses each call of this.") }
-#endif

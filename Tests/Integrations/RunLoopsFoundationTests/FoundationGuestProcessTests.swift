@@ -73,6 +73,15 @@ struct FoundationGuestProcessTests {
             ])
     }
 
+    @Test func `Work that a callback of the host gives to a loop is done before the host waits again`() throws {
+        #expect(
+            try output("host-callbacks") == [
+                "perform: 0 of 10 late or lost", "asap: 0 of 10 late or lost", "whenIdle: 0 of 10 late or lost",
+                "timer: 0 of 10 late or lost", "task: 0 of 10 late or lost", "block: 0 of 10 late or lost",
+                "idle: 1 wait, to its end",
+            ])
+    }
+
     @Test func `Foundation's timers and closures run under an async main`() throws {
         #expect(
             try output(of: "RunLoopsFoundationAsyncPrograms") == [

@@ -5,12 +5,34 @@
 import CGLib
 import Glibc
 import RunLoops
-import RunLoopsGLib
 import Testing
+
+@testable import RunLoopsGLib
 
 /// Our loop under `g_main_loop_run`.
 @Suite(.timeLimit(.minutes(10)))
 struct GuestTests {
+    @Test func `The layout of GLib's structures is that of its headers`() {
+        #expect(sourceSize == MemoryLayout<GSource>.stride)
+        #expect(MemoryLayout<SourceFunctions>.size == MemoryLayout<GSourceFuncs>.size)
+        #expect(MemoryLayout<pollfd>.size == MemoryLayout<GPollFD>.size)
+        #expect(inputCondition == G_IO_IN.rawValue)
+    }
+
+    @Test func `Observers of beforeWaiting are called after a callback of GLib, before GLib waits`() throws {
+        try withGuest { context, loop in
+            let notes = Notes()
+            let observer = RunLoop.Observer.sendable(.beforeWaiting) { _, _ in
+                notes.note("about to wait")
+                if notes.lines.contains("callback") { context.quit() }
+            }
+            loop.add(observer, in: .default)
+            context.idle { notes.note("callback") }
+            #expect(context.run() == 0)
+            #expect(notes.lines.last == "about to wait")
+        }
+    }
+
     @Test func `Timers, sources, descriptors and blocks of the loop run under GLib`() throws {
         try withGuest { context, loop in
             let (notes, pipe) = (Notes(), makePipe())

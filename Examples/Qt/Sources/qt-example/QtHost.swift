@@ -14,7 +14,7 @@ enum QtHost {
             try RunLoop.main.pollDescriptor, { QtHost.serve() },
             // What was left for the loop without a wake-up does not show at the descriptor. Neither does anything while a
             // callout of the loop runs a dialog: here Qt says that it is about to wait in there.
-            { if RunLoop.main.prepareToPoll() { QtHost.serve() } })
+            { while RunLoop.main.prepareToPoll() { QtHost.serve() } })
     }
 
     private static func serve() {

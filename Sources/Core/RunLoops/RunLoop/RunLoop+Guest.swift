@@ -89,6 +89,10 @@ extension RunLoop {
             callObservers(.beforeWaiting, mode)
             state.guest?.waitObserved = mode
         }
+        if let guest = state.guest {
+            guest.isReadyToWait = isIdle && guest.mustRun
+            guest.mustRun = false
+        }
         let result = last == .stopped ? .stopped : isEmpty(mode) ? RunResult.finished : .timedOut
         end(result, in: mode, outer)
         if let guest = state.guest {
@@ -123,12 +127,18 @@ extension RunLoop {
         callObservers(.afterWaiting, mode)
     }
 
-    /// Returns whether the loop already has work that does not make ``pollDescriptor`` readable; a host asks before it
-    /// waits.
+    /// Returns whether the loop has to run before the host may wait; a host asks directly before each wait.
     ///
     /// `true` if a block was posted or a source signalled since the last turn, without a wake-up. In a run the next
-    /// turn finds them. In a host there is no next turn until the host calls the loop, so the host asks. If the answer
-    /// is `true`, the host does not wait, and calls ``runReady(in:servingMainQueue:)``.
+    /// turn finds them. In a host there is no next turn until the host calls the loop, so the host asks.
+    ///
+    /// Also `true`, once before each wait, if the mode has an observer of ``Activities/beforeWaiting``. A run calls these observers
+    /// before each sleep, and what they do depends on it: an application draws, a queue of idle jobs begins a job, and another library's
+    /// loop is asked for its work. A callback of the host may have given them something to do, so they are called before the host
+    /// waits again.
+    ///
+    /// If the answer is `true`, the host calls ``runReady(in:servingMainQueue:)`` and asks again. Nothing else of the host's comes between:
+    /// `while loop.prepareToPoll() { loop.runReady() }` stands directly before the wait.
     ///
     /// A host that runs inside a callout of this loop has to call this, or ``runReady(in:servingMainQueue:)``, before
     /// it waits: during the callout the loop is awake, and the descriptor is not readable.
@@ -142,16 +152,38 @@ extension RunLoop {
     public func prepareToPoll(in mode: Mode = .default) -> Bool {
         requireMode(mode)
         requireOwnThread()
-        guard let guest = state.guest else {
+        guard let guest = guestAbout(toWaitIn: mode) else {
             fatalError("Ask for pollDescriptor before the host waits: without it there is nothing to prepare.")
         }
+        guest.mustRun = hasUnseenWork(guest) || !guest.isReadyToWait && guest.mode.observes(.beforeWaiting)
+        // The host waits after an answer of `false`, and its callbacks come before the next question.
+        guest.isReadyToWait = false
+        return guest.mustRun
+    }
+
+    /// Returns whether the loop has work that does not make ``pollDescriptor`` readable, as ``prepareToPoll(in:)`` does, and does not ask
+    /// for the observers of ``Activities/beforeWaiting``.
+    ///
+    /// For a host that asks twice, with callbacks of its own in between.
+    package func hasUnseenWork(in mode: Mode) -> Bool {
+        guard let guest = guestAbout(toWaitIn: mode) else { return false }
+        return hasUnseenWork(guest)
+    }
+
+    private func hasUnseenWork(_ guest: Guest) -> Bool {
+        blocks.hasMore(than: guest.blocksSeen) || !guest.mode.signals.isEmpty || state.wakeWord.wakeUp != nil
+    }
+
+    /// The guest, whose descriptor shows work in `mode` from now on; `nil` without a guest.
+    private func guestAbout(toWaitIn mode: Mode) -> Guest? {
+        guard let guest = state.guest else { return nil }
         // A callout under way has made the descriptor silent, or the descriptor serves another mode.
         if state.wakeWord.phase != .inHost || guest.mode.mode != mode {
             leaveHost()
             withLock { guest.mode = state.makeMode(mode) }
             waitInHost()
         }
-        return blocks.hasMore(than: guest.blocksSeen) || !guest.mode.signals.isEmpty || state.wakeWord.wakeUp != nil
+        return guest
     }
 
     private func requireMode(_ mode: Mode) {

@@ -18,6 +18,12 @@ final class Guest {
     /// The mode whose `beforeWaiting` observers were called and whose `afterWaiting` observers were not yet; `nil` if
     /// there is none.
     @exclusivity(unchecked) var waitObserved: ModeState?
+    /// Whether the host was told to run the loop before it waits, and has not done so yet.
+    @exclusivity(unchecked) var mustRun = false
+    /// Whether the loop has run for that reason, and has called the observers of `beforeWaiting`.
+    ///
+    /// A run for another reason does not count: the host may have called its own callbacks since.
+    @exclusivity(unchecked) var isReadyToWait = false
     /// The number of waiting blocks when the loop last looked: any others were posted since then.
     @exclusivity(unchecked) var blocksSeen = 0
     /// Whether the main queue's work is done in the loop, and not in the host.

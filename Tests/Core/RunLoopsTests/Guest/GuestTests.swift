@@ -181,6 +181,47 @@ struct GuestTests {
         }
     }
 
+    @Test
+    func
+        `prepareToPoll asks for one runReady before each wait of the host while the mode has an observer of beforeWaiting`()
+        throws
+    {
+        try withGuest { host in
+            let loop = host.loop
+            let calls = Box(0)
+            let observer = RunLoop.Observer(.beforeWaiting) { _, _ in calls.value += 1 }
+            loop.add(observer, in: .default)
+            for wait in 1...3 {
+                #expect(loop.prepareToPoll())
+                loop.runReady()
+                #expect(calls.value == wait)
+                // The host waits.
+                #expect(!loop.prepareToPoll())
+            }
+            // After a run for another reason, the host may have called its own callbacks.
+            loop.perform {}
+            loop.runReady()
+            #expect(calls.value == 4)
+            #expect(loop.prepareToPoll())
+            loop.runReady()
+            #expect(calls.value == 5)
+            #expect(!loop.prepareToPoll())
+            observer.invalidate()
+            // The mode may notice the removal in its next turn.
+            if loop.prepareToPoll() { loop.runReady() }
+            for _ in 0..<3 { #expect(!loop.prepareToPoll()) }
+        }
+    }
+
+    @Test func `prepareToPoll does not ask for a runReady without an observer of beforeWaiting`() throws {
+        try withGuest { host in
+            host.loop.add(RunLoop.Timer(.after(.seconds(100))) { _ in }, in: .default)
+            host.loop.add(RunLoop.Observer([.entry, .beforeTimers, .exit]) { _, _ in }, in: .default)
+            host.loop.add(RunLoop.Observer(.beforeWaiting) { _, _ in }, in: "other")
+            for _ in 0..<3 { #expect(!host.loop.prepareToPoll()) }
+        }
+    }
+
     @Test func `A hundred wake-ups before the next runReady cost one write`() throws {
         let calls = CountingCalls()
         try withGuest(calls: calls) { host in

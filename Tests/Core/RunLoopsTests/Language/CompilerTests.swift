@@ -280,8 +280,6 @@ struct CompilerTests {
         TraitUse(
             library: "RunLoopsMetrics", trait: "Metrics",
             line: "let metrics = LoopMetrics(every: nil, factory: Logger())"),
-        TraitUse(library: "RunLoopsGLib", trait: "GLib", line: "let guest = try GLibGuest(priority: 200)"),
-        TraitUse(library: "RunLoopsGLib", trait: "GLib", line: "let source = try GLibContextSource()"),
     ]
 
     /// Where the tests were built with the trait, there is nothing to see.
@@ -318,9 +316,6 @@ struct CompilerTests {
         #endif
         #if Metrics
         traits.insert("Metrics")
-        #endif
-        #if GLib
-        traits.insert("GLib")
         #endif
         return traits
     }
