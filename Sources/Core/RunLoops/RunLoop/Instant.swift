@@ -24,7 +24,7 @@ extension RunLoop {
         /// as in a test, the present instant of that loop.
         public static var now: Instant { now(.monotonic) }
 
-        /// The present instant on `base`; where the calling thread's loop has a virtual time, that of the loop.
+        /// The present instant on `base`; where the calling thread's loop has a virtual time, the loop's present instant.
         ///
         /// - Complexity: one read of the clock, usually without a system call.
         public static func now(_ base: TimeBase) -> Instant {
