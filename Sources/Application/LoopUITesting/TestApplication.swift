@@ -7,6 +7,11 @@ public import RunLoopsTesting
 
 /// An application on a synthetic display and a manual loop with virtual time: a drag of three seconds takes no real time.
 ///
+/// While the test runs, `RunLoop.main` and `RunLoop.current` are the test's loop, and `RunLoop.Instant.now` is the virtual
+/// time, for all code on the main thread; so code that was written for a program runs unchanged. Other threads find the
+/// process's main loop and its clock as always, also those of other tests: a closure that another thread posts to
+/// `RunLoop.main` runs after the test, unless the test waits for it by ``waitForOtherThreads(until:)``.
+///
 /// ```swift
 /// @MainActor @Test func `A button is tapped`() throws {
 ///     try TestApplication.with { app in
@@ -32,8 +37,20 @@ public import RunLoopsTesting
         application = Application(display: display, delegate: delegate)
         drawing = VirtualDrawingExecutor()
         application.drawingExecutor = drawing
+        manual.waiter = { [weak application] in
+            MainActor.assumeIsolated { application?.modalWaiter.map(Self.explain) }
+        }
         try application.launch()
         settle()
+    }
+
+    private static func explain(_ controller: ViewController) -> String {
+        let title = controller.title.map { " \"\($0)\"" } ?? ""
+        return """
+            runModal waits in virtual time for the dismissal of \(Swift.type(of: controller))\(title), and no event can dismiss it: no \
+            timer is due, and the test does not continue before runModal returns. Prepare the answer before the question, \
+            such as by app.send(.key(KeyInput(.enter)), after: .milliseconds(100)).
+            """
     }
 
     /// Launches an application, calls the body and ends the application.
@@ -86,6 +103,22 @@ public import RunLoopsTesting
         application.run(until: RunLoop.Instant(nanoseconds: min(end.nanoseconds, .max - 1), base: now.base))
     }
 
+    /// Serves the closures that other threads give to the process's main loop, until a condition holds, and has the results
+    /// drawn.
+    ///
+    /// The wait takes real time. The process's main loop runs in the default mode meanwhile, so closures of other tests may
+    /// run too. Use it where the code under test has a thread of its own.
+    ///
+    /// - Parameter condition: Checked after each turn of the main loop.
+    public func waitForOtherThreads(until condition: () -> Bool) {
+        while !condition() {
+            _ = RunLoop.replaceCurrent(with: .ofMainThread)
+            RunLoop.ofMainThread.run(mode: .default, for: .milliseconds(10))
+            _ = RunLoop.replaceCurrent(with: manual.loop)
+            settle()
+        }
+    }
+
     /// Runs the loop until all ready work is done, and waits for the frame that shows the result.
     public func settle() { advance(by: application.commit.frameInterval) }
 
@@ -95,6 +128,26 @@ public import RunLoopsTesting
     public func send(_ inputs: RawInput...) {
         for input in inputs { handle(input) }
         settle()
+    }
+
+    /// Sends inputs one after the other when a time has passed, each in a turn of its own; returns at once.
+    ///
+    /// The inputs also reach a controller that ``LoopUI/ViewController/runModal(_:style:)`` shows meanwhile. The call of
+    /// `runModal` returns only then, so a test prepares its answer before the question:
+    ///
+    /// ```swift
+    /// app.send(.key(KeyInput(.enter)), after: .milliseconds(100))
+    /// app.tap(at: button)
+    /// ```
+    public func send(_ inputs: RawInput..., after delay: Duration) {
+        var rest = inputs[...]
+        let timer = RunLoop.Timer(.after(delay, every: .nanoseconds(1)), label: "input of a test") { [display] timer in
+            MainActor.assumeIsolated {
+                if let input = rest.popFirst() { display.push(input) }
+                if rest.isEmpty { timer.invalidate() }
+            }
+        }
+        application.loop.add(timer, in: .common)
     }
 
     /// Pushes one input, and runs the loop until it would sleep: gestures are decided then.

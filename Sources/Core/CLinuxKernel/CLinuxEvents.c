@@ -25,6 +25,7 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -34,12 +35,24 @@
 #define SYS_pidfd_send_signal 424
 #endif
 #define RL_P_PIDFD 3
+#ifndef RWF_NOWAIT
+#define RWF_NOWAIT 8
+#endif
 
 // Files
 
 int rl_read(int descriptor, void *bytes, size_t capacity) {
     ssize_t got;
     do got = read(descriptor, bytes, capacity);
+    while (got < 0 && errno == EINTR);
+    return result(got);
+}
+
+int rl_read_now(int descriptor, void *bytes, size_t capacity) {
+    struct iovec part = {.iov_base = bytes, .iov_len = capacity};
+    long got;
+    // By number: not every C library has the function. An offset of -1 is the present one, in both halves.
+    do got = syscall(SYS_preadv2, descriptor, &part, 1, -1L, -1L, RWF_NOWAIT);
     while (got < 0 && errno == EINTR);
     return result(got);
 }

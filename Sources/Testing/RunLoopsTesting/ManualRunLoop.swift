@@ -17,6 +17,9 @@ public import RunLoops
 /// }
 /// ```
 ///
+/// Inside ``with(_:)``, `RunLoop.current` and `RunLoop.Instant.now` are the test's loop and its virtual time, for code on
+/// the test's thread; if that is the main thread, `RunLoop.main` is the test's loop too.
+///
 /// A callout takes no virtual time. Descriptors are ready when the test says so (``setReady(_:_:)``); the loop makes no
 /// system calls.
 ///
@@ -29,10 +32,7 @@ public final class ManualRunLoop {
 
     private init() {
         loop = RunLoop(kernel: kernel, threadID: SystemCalls.threadID)
-        kernel.sleepsForever = { [weak self] in
-            self?.endlessSleeps += 1
-            self?.loop.stop()
-        }
+        kernel.sleepsForever = { [weak self] in self?.sleepsEndlessly() }
     }
 
     /// Runs `body` with a manual loop as the calling thread's loop, and restores the thread's earlier loop afterwards.
@@ -140,6 +140,32 @@ public final class ManualRunLoop {
 
     /// The number of times that the thread was about to sleep without a timer or a limit that would end the sleep.
     ///
-    /// On a real kernel the thread would hang; here the run is stopped.
+    /// On a real kernel the thread would hang; here the run is stopped. Code that runs the loop again and again until its
+    /// event has happened would hang here as well: after 10,000 such sleeps at one instant the program traps, and the text
+    /// says what is in the loop.
     public private(set) var endlessSleeps = 0
+
+    /// Says which code of an application waits, if an application waits in the innermost run.
+    package var waiter: () -> String? = { nil }
+    private var lastEndlessSleep = RunLoop.Instant(nanoseconds: .min)
+    private var endlessSleepsNow = 0
+
+    private func sleepsEndlessly() {
+        endlessSleeps += 1
+        if let waiter = waiter() { preconditionFailure(waiter) }
+        endlessSleepsNow = lastEndlessSleep == now ? endlessSleepsNow + 1 : 1
+        lastEndlessSleep = now
+        if endlessSleepsNow == Self.maxEndlessSleeps {
+            preconditionFailure(
+                """
+                The loop of a test was run \(endlessSleepsNow) times at one instant of virtual time, in the mode \
+                \(loop.currentMode.map { "\($0)" } ?? "none"), to wait for an event that cannot happen: no timer of the mode \
+                is due, and the test does not continue before the wait ends. Prepare the event before the wait, such as \
+                by a timer in the common modes or by setReady(_:_:). The loop: \(loop.dump())
+                """)
+        }
+        loop.stop()
+    }
+
+    private static let maxEndlessSleeps = 10_000
 }

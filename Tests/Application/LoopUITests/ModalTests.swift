@@ -3,6 +3,7 @@
 
 import LoopUITesting
 import RunLoops
+import RunLoopsTesting
 import Testing
 
 @testable import LoopUI
@@ -231,4 +232,43 @@ import Testing
 
 @MainActor private final class DismissingController: ViewController {
     override func viewDidAppear() { dismiss() }
+
+    @Test(arguments: [nil, Duration.seconds(1)])
+    func `Dismissing a modal controller from a run nested in a callout ends the modal call`(limit: Duration?) throws {
+        try Fixture.with { f in
+            var log: [String] = []
+            f.ask { log.append($0?.title ?? "dismissed") }
+            f.after(100) {
+                f.after(50) { f.alert.dismiss() }
+                let end = limit.map { RunLoop.Instant.now.advanced(by: $0) }
+                log.append("\(f.loop.run(mode: .default, until: end))")
+            }
+            f.app.advance(by: .seconds(2))
+            #expect(log == ["stopped", "dismissed"])
+            #expect(f.app.application.modes.current == .default)
+            #expect(f.app.manual.endlessSleeps == 0)
+        }
+    }
+
+    @Test func `Dismissing an outer modal controller from a nested run ends both modal calls and the run`() throws {
+        try Fixture.with { f in
+            var log: [String] = []
+            let sheet = ViewController()
+            f.loop.performLocally {
+                f.controller.runModal(sheet)
+                log.append("sheet")
+            }
+            f.after(100) {
+                f.alert.runModal(over: sheet)
+                log.append("alert")
+            }
+            f.after(200) {
+                f.after(50) { f.controller.dismiss() }
+                log.append("\(f.loop.run(mode: .default, until: nil))")
+            }
+            f.app.advance(by: .seconds(2))
+            #expect(log == ["stopped", "alert", "sheet"])
+            #expect(f.app.manual.endlessSleeps == 0)
+        }
+    }
 }

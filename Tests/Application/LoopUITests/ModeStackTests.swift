@@ -5,6 +5,7 @@ import LoopUI
 import LoopUITesting
 import RunLoops
 import RunLoopsTestSupport
+import RunLoopsTesting
 import Testing
 
 /// Modes that a program pushes: its own ones, and ones that nothing can happen in.
@@ -65,6 +66,51 @@ import Testing
             app.application.modes.push(.tracking)
             app.advance(by: .seconds(1))
             #expect(app.application.state == .notRunning)
+            timer.invalidate()
+        }
+    }
+
+    @Test func `A mode pushed in a run nested in a callout begins after that run, which reaches its limit`() throws {
+        try withProbe { app, _, log in
+            let application = app.application
+            let loop = application.loop
+            let start = app.manual.now
+            let timer = RunLoop.Timer(.every(.milliseconds(100))) { [mode] timer in
+                MainActor.assumeIsolated {
+                    log.add("timer after \(start.duration(to: app.manual.now))")
+                    timer.invalidate()
+                    application.modes.pop(mode)
+                }
+            }
+            loop.add(timer, in: mode)
+            loop.performLocally { [mode] in
+                loop.performLocally { application.modes.push(mode) }
+                log.add("\(loop.run(mode: .default, for: .milliseconds(250)))")
+            }
+            app.advance(by: .seconds(10))
+            #expect(log.take() == ["timedOut", "timer after \(Duration.milliseconds(250))"])
+            #expect(application.modes.current == .default)
+        }
+    }
+
+    @Test(arguments: 1...3)
+    func `Terminating the application from runs nested in callouts ends all of them`(depth: Int) throws {
+        try withProbe { app, _, _ in
+            let application = app.application
+            let loop = application.loop
+            var results: [RunLoop.RunResult] = []
+            @MainActor func nest(_ depth: Int) {
+                if depth == 0 { return application.terminate() }
+                loop.performLocally { nest(depth - 1) }
+                results.append(loop.run(mode: .default, until: nil))
+            }
+            // Keeps each run from ending by itself.
+            let timer = RunLoop.Timer(.every(.seconds(1))) { _ in results.append(.timedOut) }
+            loop.add(timer, in: .common)
+            loop.performLocally { nest(depth) }
+            application.run(until: nil)
+            #expect(results == Array(repeating: .stopped, count: depth))
+            #expect(application.state == .notRunning)
             timer.invalidate()
         }
     }

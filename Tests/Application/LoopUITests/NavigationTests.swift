@@ -181,6 +181,47 @@ import Testing
         }
     }
 
+    enum End: CaseIterable {
+        case push, pushAtOnce, pop, present, close, remove
+    }
+
+    @Test(arguments: End.allCases, [false, true])
+    func `An edge drag that was given up is reversed when something else ends it`(end: End, isLifted: Bool) throws {
+        try Fixture.with { f in
+            f.push(f.second)
+            f.app.send(.pointer(PointerInput(.began, at: Point(0, 4))), .pointer(PointerInput(.moved, at: Point(9, 4))))
+            f.app.advance(by: .seconds(1))
+            if isLifted {
+                f.app.send(.pointer(PointerInput(.ended, at: Point(9, 4))))
+                f.app.advance(by: .milliseconds(50))
+                #expect(f.second.view.shownFrame.minX > 0)
+            }
+            #expect(f.navigation.viewControllers == [f.first])
+            var expected = [f.first, f.second]
+            switch end {
+            case .push, .pushAtOnce:
+                f.navigation.push(f.third, animated: end == .push)
+                expected.append(f.third)
+            case .pop:
+                #expect(f.navigation.pop() === f.second)
+                expected = [f.first]
+            case .present: f.navigation.present(f.third, style: .fullScreen)
+            case .close: f.navigation.view.window?.close()
+            case .remove: f.navigation.view.window?.rootViewController = f.third
+            }
+            #expect(f.navigation.viewControllers == expected)
+            f.app.advance(by: .seconds(1))
+            #expect(f.navigation.viewControllers == expected)
+            #expect(f.second.parent == nil || expected.contains(f.second))
+            for (page, isShown) in [(f.first, false), (f.second, true), (f.third, false)] {
+                let name = page.title ?? ""
+                let calls = f.log.entries.filter { $0.hasPrefix(name) && $0.contains("appear") }
+                #expect(AppearanceCalls.isInOrder(calls.map { String($0.dropFirst(name.count + 1)) }, isShown: isShown))
+            }
+            if end == .push { #expect(f.app.line(1) == "page three") }
+        }
+    }
+
     @Test func `A push during another push completes the first push at once`() throws {
         try Fixture.with { f in
             f.log.entries = []

@@ -11,7 +11,7 @@ import Testing
 
 extension Picture {
     /// A picture of letters: red, green, blue, white, black, and a dot for a pixel that is not seen.
-    fileprivate init(_ rows: String...) {
+    init(_ rows: String...) {
         let bytes: [Character: [UInt8]] = [
             "r": [255, 0, 0, 255], "g": [0, 255, 0, 255], "b": [0, 0, 255, 255], "w": [255, 255, 255, 255],
             "k": [0, 0, 0, 255], ".": [9, 9, 9, 0],

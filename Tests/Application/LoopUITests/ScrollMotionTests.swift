@@ -180,3 +180,73 @@ import Testing
         }
     }
 }
+
+/// The values that a delegate receives, against the values that are used.
+@MainActor @Suite struct ScrollTargetTests {
+    @MainActor private final class Targets: ScrollViewDelegate {
+        var told: Point?
+        var change: (Point) -> Point = { $0 }
+        func scrollViewWillEndDragging(_ scrollView: ScrollView, velocity: Point, target: inout Point) {
+            told = target
+            target = change(target)
+        }
+    }
+
+    @Test(arguments: [11.0, 13, 18, 18.4, 25, 60, 200], [ScrollView.DecelerationRate.normal, .fast])
+    func `The target that the delegate receives is the offset at which the content rests`(
+        height: Double, rate: ScrollView.DecelerationRate
+    ) throws {
+        for inset in [0.0, 3] {
+            for (from, to) in [(8.0, 2.0), (1, 7)] {
+                for milliseconds in [40, 150, 600] {
+                    try ScrollFixture.with { f in
+                        let targets = Targets()
+                        f.scroll.delegate = targets
+                        f.scroll.decelerationRate = rate
+                        f.scroll.contentInset.bottom = inset
+                        f.scroll.contentSize.height = height
+                        f.scroll.contentOffset.y = height / 3
+                        f.app.settle()
+                        f.app.play(
+                            .drag(from: Point(5, from), to: Point(5, to), lasting: .milliseconds(milliseconds)))
+                        f.app.advance(by: .seconds(10))
+                        let told = try #require(targets.told)
+                        #expect(f.scroll.contentOffset == told)
+                        #expect(f.app.application.modes.current == .default)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [nil, 30.0])
+    func `With reduced motion the content rests at once at the target that the delegate returns`(wanted: Double?) throws
+    {
+        try ScrollFixture.with { f in
+            let targets = Targets()
+            f.scroll.delegate = targets
+            f.app.display.abilities.reducesMotion = true
+            if let wanted { targets.change = { Point($0.x, wanted) } }
+            f.scroll.contentOffset.y = 50
+            f.app.settle()
+            f.fling()
+            #expect(f.y == wanted ?? targets.told?.y)
+            f.app.advance(by: .seconds(10))
+            #expect(f.y == wanted ?? targets.told?.y)
+        }
+    }
+
+    @Test(arguments: [-50.0, 3.4, 20, 1e9])
+    func `A target that the delegate sets is limited to the content and rounded`(wanted: Double) throws {
+        try ScrollFixture.with { f in
+            let targets = Targets()
+            f.scroll.delegate = targets
+            targets.change = { Point($0.x, wanted) }
+            f.scroll.contentOffset.y = 50
+            f.app.settle()
+            f.fling()
+            f.app.advance(by: .seconds(60))
+            #expect(f.y == min(190, max(0, wanted.rounded())))
+        }
+    }
+}

@@ -116,4 +116,36 @@ import Testing
             }
         }
     }
+
+    @Test func `A service that is ended in a run nested in a callout ends that run and its own`() async {
+        await #expect(processExitsWith: .success) {
+            try withLoop { loop in
+                unsetenv("NOTIFY_SOCKET")
+                let service = try ManagedService()
+                let results = Box<[RunLoop.RunResult]>([])
+                loop.performLocally {
+                    loop.performLocally {
+                        kill(getpid(), SIGTERM)
+                        results.value.append(loop.run(mode: .default, until: nil))
+                    }
+                    results.value.append(loop.run(mode: .default, until: nil))
+                }
+                try service.run()
+                #expect(results.value == [.stopped, .stopped])
+            }
+        }
+    }
+
+    @Test func `A service that is ended in a failure's callback before its run begins does not run`() async {
+        await #expect(processExitsWith: .success) {
+            try withLoop { loop in
+                setenv("NOTIFY_SOCKET", "@run-loops-nobody-\(getpid())", 1)
+                let end = Locked<(@Sendable () -> Void)?>(nil)
+                let service = try ManagedService { _ in end.copy?() }
+                nonisolated(unsafe) let unsafeService = service
+                end.withLock { $0 = { unsafeService.end() } }
+                try service.run()
+            }
+        }
+    }
 }

@@ -21,6 +21,16 @@ import Testing
         expectText(result, "Make it with .sendable(")
     }
 
+    @Test func `Invalidating a poll source on another thread traps`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try withLoop { _ in
+                nonisolated(unsafe) let source = try PollSource(prepare: { _ in }, dispatch: { _ in })
+                TestThread { source.invalidate() }.join()
+            }
+        }
+        expectText(result, "A poll source was used by another thread than the one that made it: post the call")
+    }
+
     @Test func `A main actor source can only be added to the main loop`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let source = try SignalSource.mainActor(SIGUSR1) { _, _ in }

@@ -73,8 +73,8 @@ internal import RunLoopsKit
     let gestures: GestureArbiter
     /// The frames of the screen, which drive animations and decelerations.
     package let screenFrames: ScreenFrames
-    /// The session of the innermost modal run.
-    var modalSession: ModalSession?
+    /// The sessions of the modal runs in progress, the innermost last.
+    var modalSessions: [ModalSession] = []
     let animator: Animator
     private var input: InputQueue?
     private var touches = TouchTracker()
@@ -134,7 +134,7 @@ internal import RunLoopsKit
         drawnAbilities = display.abilities
         state = .inactive
         loop.performLocally(in: .initialization) { [self] in finishLaunching() }
-        loop.poll(mode: .initialization)
+        _ = modes.run { _ in loop.poll(mode: .initialization) }
     }
 
     private func finishLaunching() {
@@ -148,12 +148,14 @@ internal import RunLoopsKit
     /// Runs the loop in the current mode, again and again, until the instant is reached or the program ends.
     package func run(until instant: RunLoop.Instant?) {
         while state != .notRunning {
-            if loop.run(mode: modes.current, until: instant) == .timedOut { return }
+            if modes.run({ loop.run(mode: $0, until: instant) }) == .timedOut { return }
             modes.checkCurrent()
         }
     }
 
     /// Ends the program: calls the delegate, closes the display, and ends the run of the loop.
+    ///
+    /// The runs that are nested in the application's run, of modal controllers and of the program, end as well.
     public func terminate(signal: CInt? = nil) {
         // The delegate may call this too.
         guard state != .notRunning, !isTerminating else { return }
@@ -170,7 +172,7 @@ internal import RunLoopsKit
         gestures.invalidate()
         modes.invalidate()
         pool.invalidate()
-        loop.stop()
+        modes.stop(from: 0)
     }
 
     private func becomeActive() {

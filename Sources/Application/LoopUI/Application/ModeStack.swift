@@ -13,13 +13,17 @@ public import RunLoops
     private var modes: [RunLoop.Mode] = [.default]
     private let loop: RunLoop
     private var isInvalid = false
+    /// The runs that the application has begun, the innermost last; runs of the program may be nested in each of them.
+    private var runs: [RunLoop.Run] = []
 
     init(_ loop: RunLoop) { self.loop = loop }
 
     /// The mode that the loop runs in, or is about to run in.
     public var current: RunLoop.Mode { modes.last ?? .default }
 
-    /// Ends the present run of the loop; the next run is in this mode.
+    /// Ends the application's present run of the loop; the next run is in this mode.
+    ///
+    /// A run that the program has begun in a callout of the application's run goes on, and the mode changes after it.
     ///
     /// The application's own items are in the common modes. In any other mode there is no input, no gesture and no frame
     /// until the mode is popped, which an item of that mode has to do.
@@ -60,6 +64,31 @@ public import RunLoops
     private func change(_ body: () -> Void) {
         let old = current
         body()
-        if current != old, loop.currentMode != nil { loop.stop() }
+        if current != old { runAnew() }
+    }
+
+    // MARK: The application's runs
+
+    /// Calls a closure that runs the loop, as a run of the application.
+    func run(_ body: (RunLoop.Mode) -> RunLoop.RunResult) -> RunLoop.RunResult {
+        runs.append(loop.nextRun)
+        defer { runs.removeLast() }
+        return body(current)
+    }
+
+    /// The number of the application's runs in progress.
+    var depth: Int { runs.count }
+
+    /// Whether the innermost run of the loop is the application's, and not one that the program has begun in a callout.
+    var isInnermost: Bool { !runs.isEmpty && runs.last == loop.currentRun }
+
+    /// Ends the application's innermost run, so that its loop looks again at its mode and its end.
+    func runAnew() {
+        if let run = runs.last { loop.stop(run) }
+    }
+
+    /// Ends the application's runs that were begun at this depth or deeper, and all runs of the program in them.
+    func stop(from depth: Int) {
+        if depth < runs.count { loop.stop(through: runs[depth]) }
     }
 }

@@ -107,6 +107,8 @@ final class DrawingCounter: Sendable {
 struct DrawingJob: Sendable {
     let drawing: any AsyncDrawing
     let size: Size
+    /// The cells that can be seen of a large view; `nil` for all cells.
+    let window: CellRect?
     let context: AsyncDrawingContext
 
     /// Lays out and draws; returns nil if the view no longer wants the drawing.
@@ -114,7 +116,7 @@ struct DrawingJob: Sendable {
         if context.isCancelled { return nil }
         let layout = drawing.layout(in: size)
         if context.isCancelled { return nil }
-        var canvas = Canvas(size: size)
+        var canvas = Canvas(size: size, window: window)
         drawing.draw(in: &canvas, layout: layout, context: context)
         return context.isCancelled ? nil : DrawnCells(canvas: canvas, layout: layout)
     }

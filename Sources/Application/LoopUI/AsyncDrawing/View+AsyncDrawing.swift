@@ -45,15 +45,16 @@ extension View {
             extras.asyncDrawing = state
             (drawingContainer.superview as? TableView)?.wantRowsAhead()
         }
+        let window = takeDrawingWindow()
         if state.isStale {
             state.isStale = false
-            var canvas = Canvas(size: frame.size)
+            var canvas = Canvas(size: frame.size, window: window)
             drawPlaceholder(in: &canvas)
             show(canvas)
         }
         state.isUnderWay = true
         let context = AsyncDrawingContext(counter: state.counter, ticket: state.counter.next())
-        transaction.add(DrawingJob(drawing: drawing, size: frame.size, context: context), of: self)
+        transaction.add(DrawingJob(drawing: drawing, size: frame.size, window: window, context: context), of: self)
     }
 
     /// Shows the result of a drawing that the view still wants, and sets the frames of the subviews.

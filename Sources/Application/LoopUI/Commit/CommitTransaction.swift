@@ -57,6 +57,9 @@ internal import RunLoopsKit
     private var toDisplay: [View] = []
     /// The views that are drawn in this commit; an empty array between commits, which keeps its memory.
     private var displayed: [View] = []
+    /// The views of whose drawings a part is kept.
+    private var large: [WeakView] = []
+    private struct WeakView { weak var view: View? }
     private var preparations: [() -> Void] = []
     private var completions: [() -> Void] = []
     private var followers: [() -> Void] = []
@@ -195,6 +198,7 @@ internal import RunLoopsKit
         let now = loop.clock.now
         lastPass = max(now, lastPass?.advanced(by: frameInterval) ?? now)
         layOut()
+        if isFrameMarked, !large.isEmpty { lookAtLargeViews() }
         if !toDisplay.isEmpty { report(.display) { draw() } }
         if !preparations.isEmpty { report(.prepare) { runPreparations() } }
         whenPresenting?(loop.clock.now)
@@ -272,6 +276,14 @@ internal import RunLoopsKit
 
     private static func sorted(_ views: [View]) -> [View] {
         views.map { ($0.depth, $0) }.sorted { $0.0 < $1.0 }.map(\.1)
+    }
+
+    /// Has a view looked at in each commit, because its drawing has kept the part that could be seen.
+    func watchDrawing(of view: View) { large.append(WeakView(view: view)) }
+
+    private func lookAtLargeViews() {
+        let size = display.size
+        large.removeAll { !($0.view?.displayAgainIfMoved(within: size) ?? false) }
     }
 
     /// Runs the third phase: draws the views that asked for it.

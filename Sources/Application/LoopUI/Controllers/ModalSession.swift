@@ -34,7 +34,7 @@ extension ViewController {
         present(controller, style: style)
         // The calls of the controllers may have dismissed it already.
         guard controller.overlay != nil else { return }
-        let session = ModalSession()
+        let session = ModalSession(controller, application.modes)
         controller.modalSession = session
         application.run(session)
     }
@@ -69,31 +69,42 @@ extension AlertController {
 /// A call of ``ViewController/runModal(_:style:)``, which waits for the dismissal of its controller.
 @MainActor final class ModalSession {
     private(set) var isOver = false
-    /// The session of the run that contains this session's run.
-    fileprivate var outer: ModalSession?
+    /// The controller that the session waits for.
+    private(set) weak var controller: ViewController?
+    private let modes: ModeStack
+    /// The depth of the session's run among the application's runs.
+    private let depth: Int
 
-    /// Called when the controller was dismissed: ends the innermost run, and with it the run of this session.
+    fileprivate init(_ controller: ViewController, _ modes: ModeStack) {
+        self.controller = controller
+        self.modes = modes
+        depth = modes.depth
+    }
+
+    /// Called when the controller was dismissed: ends the run of this session, and the runs in it.
     func end() {
         isOver = true
-        RunLoop.current.stop()
+        modes.stop(from: depth)
     }
 }
 
 extension Application {
+    /// The controller of the modal session that the loop's innermost run waits for; `nil` if it waits for none.
+    package var modalWaiter: ViewController? { modes.isInnermost ? modalSessions.last?.controller : nil }
+
     /// Runs the loop until a session is over.
     fileprivate func run(_ session: ModalSession) {
         loop.addCommonMode(.modalPanel)
-        session.outer = modalSession
-        modalSession = session
+        let outer = modes.current
+        modalSessions.append(session)
+        defer { modalSessions.removeLast() }
         modes.nest(.modalPanel) {
             while state != .notRunning, !session.isOver {
-                _ = loop.run(mode: modes.current, until: nil)
+                _ = modes.run { loop.run(mode: $0, until: nil) }
                 modes.checkCurrent()
             }
         }
-        modalSession = session.outer
-        // The run around this one may wait for what has ended meanwhile, or be of another mode by now.
-        let isOver = state == .notRunning || modalSession?.isOver ?? false
-        if let mode = loop.currentMode, isOver || mode != modes.current { loop.stop() }
+        // The run around this one may be of another mode by now.
+        if modes.current != outer { modes.runAnew() }
     }
 }

@@ -193,9 +193,17 @@ internal import RunLoops
         if let window = content.window, let old = transition.old?.loadedView { window.takeKeys(from: old) }
     }
 
-    /// Ends a transition under way at once: the new controller is shown.
+    /// Ends a transition under way at once, with the outcome that it goes to.
     private func finishTransition() {
         guard let transition else { return }
+        switch transition.outcome {
+        case .completed: completeTransition(transition)
+        case .reverted: revertTransition(transition)
+        }
+    }
+
+    /// Ends a transition: the new controller is shown.
+    private func completeTransition(_ transition: NavigationTransition) {
         self.transition = nil
         for controller in transition.removed { responders[ObjectIdentifier(controller)] = nil }
         showTopView()
@@ -208,14 +216,18 @@ internal import RunLoops
         delegate?.navigationController(self, didShow: transition.new)
     }
 
-    /// Reverts a transition: the user has ended the drag too early.
-    private func cancelTransition() {
-        guard let transition, let old = transition.old else { return }
-        viewControllers += transition.removed
-        stackChanged()
-        if isSeen { transition.new.beginDisappearing() }
-        if isSeen, self.transition === transition { old.beginAppearing() }
-        guard self.transition === transition else { return }
+    /// Ends a transition that the user has given up: the old controller is shown again.
+    private func revertTransition(_ transition: NavigationTransition) {
+        guard let old = transition.old else { return }
+        // A call below may end the transition again, and then does the rest.
+        if !transition.isReverting {
+            transition.isReverting = true
+            viewControllers += transition.removed
+            stackChanged()
+            if isSeen { transition.new.beginDisappearing() }
+            if isSeen, self.transition === transition { old.beginAppearing() }
+            guard self.transition === transition else { return }
+        }
         self.transition = nil
         showTopView()
         transition.new.finishDisappearing()
@@ -297,6 +309,8 @@ internal import RunLoops
             guard transition == nil, viewControllers.count > 1, let old = viewControllers.popLast() else { return }
             let transition = NavigationTransition(old, viewControllers[viewControllers.count - 1], [old], isBack: true)
             transition.isInteractive = true
+            // As long as the user has not gone far enough: other code that ends the transition ends the drag.
+            transition.outcome = .reverted
             self.transition = transition
             stackChanged()
             begin(transition)
@@ -324,9 +338,9 @@ internal import RunLoops
     private func endSwipe(goesBack: Bool) {
         guard let transition, transition.isInteractive else { return }
         transition.isInteractive = false
+        transition.outcome = goesBack ? .completed : .reverted
         animate(transition, to: goesBack ? 1 : 0) { [weak self] in
-            guard let self, self.transition === transition else { return }
-            if goesBack { finishTransition() } else { cancelTransition() }
+            if self?.transition === transition { self?.finishTransition() }
         }
     }
 
@@ -378,6 +392,17 @@ extension NavigationControllerDelegate {
     let isBack: Bool
     /// Whether a finger moves the views.
     var isInteractive = false
+    /// How the transition ends, whoever ends it.
+    var outcome = Outcome.completed
+    /// Whether the removed controllers are on the stack again.
+    var isReverting = false
+
+    enum Outcome {
+        /// The new controller is shown.
+        case completed
+        /// The old controller is shown again.
+        case reverted
+    }
 
     init(_ old: ViewController?, _ new: ViewController, _ removed: [ViewController], isBack: Bool) {
         self.old = old

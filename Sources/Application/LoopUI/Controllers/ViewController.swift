@@ -237,8 +237,10 @@ internal import RunLoops
     // Two steps each, since the calls of two controllers alternate when one covers the other. Each call may change what
     // the controller is about to do: an appearance that was begun can be turned round, as UIKit's can.
 
-    enum Appearance {
+    enum Appearance: Equatable {
         case hidden
+        /// The view is being made in order to appear: the program has received no call of the appearance yet.
+        case loading(endsShown: Bool)
         case appearing
         case shown
         case disappearing
@@ -246,14 +248,22 @@ internal import RunLoops
 
     func beginAppearing() {
         guard appearance == .hidden || appearance == .disappearing else { return }
+        var endsShown = false
+        if !isViewLoaded {
+            // The program's code runs here, and may cover this controller, remove it, or end the transition.
+            appearance = .loading(endsShown: false)
+            _ = view
+            guard case .loading(let ends) = appearance else { return }
+            endsShown = ends
+        }
         appearance = .appearing
-        _ = view
-        guard appearance == .appearing else { return }
         viewWillAppear()
         for child in children where appearance == .appearing && forwardsAppearance(to: child) { child.beginAppearing() }
+        if endsShown { finishAppearing() }
     }
 
     func finishAppearing() {
+        if case .loading = appearance { appearance = .loading(endsShown: true) }
         guard appearance == .appearing else { return }
         appearance = .shown
         for child in children where appearance == .shown && forwardsAppearance(to: child) { child.finishAppearing() }
@@ -261,6 +271,7 @@ internal import RunLoops
     }
 
     func beginDisappearing() {
+        if case .loading = appearance { appearance = .hidden }
         guard appearance == .shown || appearance == .appearing else { return }
         appearance = .disappearing
         viewWillDisappear()

@@ -5,27 +5,40 @@
 ///
 /// The band keeps the rows from the first to the last that the view has written in; all other rows are clear. Most views
 /// write in few of their rows, and a change of one line then does not clear, compare or read the other rows.
+///
+/// Of a large view it keeps the window that can be seen: what is written elsewhere is left out.
 struct Band: Sendable {
-    /// The number of cells in a row.
+    /// The number of columns of the whole view.
     let width: Int
     /// The number of rows of the whole view.
     let height: Int
+    /// The cells of the view that can be kept.
+    let window: CellRect
     /// The first of the rows that are kept.
     private(set) var top = 0
     /// The rows that are kept.
     private(set) var grid: CellGrid
 
-    /// The maximum numbers of columns, rows and cells of a drawing; this many cells take half a gigabyte.
+    /// The maximum numbers of columns, rows and cells of a drawing without a window; this many cells take half a gigabyte.
     ///
-    /// A view may have a frame of any size; the part beyond these limits is not drawn.
+    /// A view may have a frame of any size; without a window, the part beyond these limits is not drawn.
     static let mostColumns = 65_536
     static let mostRows = 1 << 20
     static let mostCells = 1 << 25
 
-    init(width: Int, height: Int) {
-        (self.width, self.height) = Self.limited(width: width, height: height)
-        grid = CellGrid(width: self.width, height: 0)
+    /// The number of cells of a view from which on only the part is kept that can be seen; a large display has fewer.
+    static let mostCellsWithoutWindow = 1 << 16
+
+    init(width: Int, height: Int, window: CellRect? = nil) {
+        (self.width, self.height) =
+            window == nil ? Self.limited(width: width, height: height) : (max(0, width), max(0, height))
+        let all = CellRect(x: 0, y: 0, width: self.width, height: self.height)
+        self.window = window?.clipped(to: all) ?? all
+        grid = CellGrid(width: self.window.columns.count, height: 0)
     }
+
+    /// The first of the columns that are kept.
+    var left: Int { window.columns.lowerBound }
 
     /// Returns the part of a size that can be drawn.
     static func limited(width: Int, height: Int) -> (width: Int, height: Int) {
@@ -43,7 +56,7 @@ struct Band: Sendable {
 
     /// Sets all cells of a rectangle; cells outside of the view are left out.
     mutating func fill(_ rect: CellRect, with cell: Cell) {
-        let area = rect.clipped(to: CellRect(x: 0, y: 0, width: width, height: height))
+        let area = rect.clipped(to: window)
         if area.isEmpty { return }
         open(area.rows)
         grid.fill(moved(area), with: cell)
@@ -51,8 +64,11 @@ struct Band: Sendable {
 
     /// Sets a character, all columns of which are inside the view.
     mutating func put(_ glyph: Glyph, x: Int, y: Int, columns: Int, style: Style) {
-        fill(CellRect(x: x, y: y, width: columns, height: 1), with: Cell(.continuation, style))
-        grid[x, y - top].glyph = glyph
+        let area = CellRect(x: x, y: y, width: columns, height: 1)
+        // The edge of the window is not seen: half of a character there is blank.
+        guard area.clipped(to: window) == area else { return fill(area, with: Cell(.space, style)) }
+        fill(area, with: Cell(.continuation, style))
+        grid[x - left, y - top].glyph = glyph
     }
 
     /// Writes the printable ASCII that a text begins with, as far as it fits.
@@ -71,11 +87,13 @@ struct Band: Sendable {
         while count < text.count, start + count < end, (0x20..<0x7F).contains(text[count]) { count += 1 }
         // What is no ASCII may belong to the character before it.
         if count > 0, count < text.count, text[count] >= 0x80 { count -= 1 }
-        let hidden = min(count, max(0, -start))
-        if hidden < count {
+        let hidden = min(count, max(0, left - start))
+        let end = min(count, max(0, window.columns.upperBound - start))
+        if hidden < end, window.rows.contains(y) {
             open(y..<y + 1)
             grid.write(
-                ascii: UnsafeBufferPointer(rebasing: text[hidden..<count]), x: start + hidden, y: y - top, style: style)
+                ascii: UnsafeBufferPointer(rebasing: text[hidden..<end]), x: start + hidden - left, y: y - top,
+                style: style)
         }
         return count
     }
@@ -92,6 +110,7 @@ struct Band: Sendable {
     private func moved(_ area: CellRect) -> CellRect {
         var area = area
         area.rows = area.rows.lowerBound - top..<area.rows.upperBound - top
+        area.columns = area.columns.lowerBound - left..<area.columns.upperBound - left
         return area
     }
 
@@ -101,7 +120,7 @@ struct Band: Sendable {
     ///
     /// - Complexity: O(cells of the rows that are kept).
     func rowsChanged(from old: Band) -> Range<Int> {
-        if width != old.width || height != old.height { return 0..<height }
+        if width != old.width || height != old.height || window != old.window { return 0..<height }
         if isEmpty || old.isEmpty { return isEmpty ? old.rows : rows }
         let all = min(rows.lowerBound, old.rows.lowerBound)..<max(rows.upperBound, old.rows.upperBound)
         guard let first = all.first(where: { !hasRow($0, of: old) }),

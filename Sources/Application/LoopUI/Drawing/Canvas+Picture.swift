@@ -24,7 +24,7 @@ extension Canvas {
     /// - Complexity: O(pixels of the picture that are seen + cells).
     public mutating func draw(_ picture: Picture, in rect: Rect, style: PictureStyle = .halfBlocks) {
         let area = CellRect(rect)
-        let seen = area.clipped(to: CellRect(bounds))
+        let seen = area.clipped(to: band.window)
         if seen.isEmpty || picture.width == 0 || picture.height == 0 { return }
         if style == .pixels {
             place(PlacedPicture(picture, in: area))

@@ -14,12 +14,18 @@ public struct Canvas: Sendable {
         band = Band(width: cells.columns.count, height: cells.rows.count)
     }
 
+    /// Makes the canvas of a view of which only some cells can be seen; the other cells are not kept.
+    init(size: Size, window: CellRect?) {
+        let cells = CellRect(Rect(size: size))
+        band = Band(width: cells.columns.count, height: cells.rows.count, window: window)
+    }
+
     /// The cells drawn so far.
     ///
     /// - Complexity: O(cells).
     public var grid: CellGrid {
         var grid = CellGrid(width: band.width, height: band.height, filledWith: .clear)
-        grid.lay(band.grid, x: 0, y: band.top, clip: grid.bounds)
+        grid.lay(band.grid, x: band.left, y: band.top, clip: grid.bounds)
         return grid
     }
 
@@ -37,7 +43,7 @@ public struct Canvas: Sendable {
     /// Adds a picture that the display shows itself, and sets its cells to glyphs of its pieces.
     mutating func place(_ placed: PlacedPicture) {
         pictures.append(placed)
-        let seen = placed.area.clipped(to: CellRect(bounds))
+        let seen = placed.area.clipped(to: band.window)
         for y in seen.rows {
             for x in seen.columns { band.put(placed.glyph(x: x, y: y), x: x, y: y, columns: 1, style: .plain) }
         }

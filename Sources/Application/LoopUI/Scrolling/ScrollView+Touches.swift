@@ -57,15 +57,20 @@ extension ScrollView {
         guard drag != nil else { return }
         drag = nil
         var deceleration: Deceleration?
+        let goesOn = window?.application.map { !$0.display.abilities.reducesMotion } ?? false
         if let velocity {
-            let free = Deceleration(from: contentOffset, velocity: velocity, rate: decelerationRate.rawValue)
-            var target = free.target
+            let free = Deceleration(
+                from: contentOffset, velocity: goesOn ? velocity : .zero, rate: decelerationRate.rawValue)
+            // Where the content comes to rest: at its edge, and at a whole point.
+            let rest = restingOffset(near: free.target)
+            var target = rest
             delegate?.scrollViewWillEndDragging(self, velocity: velocity, target: &target)
-            deceleration = Deceleration(from: contentOffset, to: target, rate: decelerationRate.rawValue)
+            // At the edge the content arrives with the speed that the finger gave it.
+            let end = target == rest ? free.target : restingOffset(near: target)
+            deceleration = Deceleration(from: contentOffset, to: end, rate: decelerationRate.rawValue)
         }
-        guard let deceleration, canScroll(to: deceleration.target), let application = window?.application,
-            !application.display.abilities.reducesMotion
-        else {
+        if !goesOn, let deceleration { bounds.origin = deceleration.target }
+        guard let deceleration, canScroll(to: deceleration.target), let application = window?.application else {
             delegate?.scrollViewDidEndDragging(self, willDecelerate: false)
             return endTracking()
         }

@@ -105,6 +105,9 @@ internal import RunLoops
             abs(clamp(place.y, first.y, last.y) - clamp(target.y, first.y, last.y)))
     }
 
+    /// Returns the content offset at which the content rests if it is moved to `place`.
+    func restingOffset(near place: Point) -> Point { limited(place, in: frame.size) }
+
     /// Whether scrolling to an offset would move the content.
     func canScroll(to place: Point) -> Bool { limited(place, in: frame.size) != contentOffset }
 

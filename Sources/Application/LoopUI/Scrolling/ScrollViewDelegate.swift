@@ -12,8 +12,9 @@
     /// - Parameters:
     ///   - scrollView: The scroll view.
     ///   - velocity: How fast the content offset changes, in points per millisecond.
-    ///   - target: The content offset at which the content would come to rest; the delegate may change it, for example
-    ///     so that a row or a page ends at the edge.
+    ///   - target: The content offset at which the content will come to rest, within the content and in whole points. The
+    ///     delegate may change it, for example so that a row or a page ends at the edge; the value that it sets is limited
+    ///     to the content.
     func scrollViewWillEndDragging(_ scrollView: ScrollView, velocity: Point, target: inout Point)
     /// Called when the finger has left the content, or when the drag was cancelled.
     ///

@@ -447,8 +447,9 @@ internal import RunLoops
     /// Draws the view's own content, in coordinates whose origin is the upper left corner; draws nothing unless
     /// overridden.
     ///
-    /// The drawing is kept until the view asks for display again or gets another size. If the view is larger than
-    /// 65,536 columns, 1,048,576 rows or 33,554,432 cells, only its upper left part is drawn.
+    /// The drawing is kept until the view asks for display again or gets another size. Of a view of more than 65,536 cells
+    /// the part is kept that can be seen, and a display's size around it; the view is drawn again when another part comes
+    /// into sight.
     open func draw(in canvas: inout Canvas) {}
 
     /// The content of the view, as a value that another thread lays out and draws; nil unless overridden.
@@ -479,9 +480,45 @@ internal import RunLoops
             return beginDrawing(drawing, in: transaction)
         }
         extras?.asyncDrawing?.cancel()
-        var canvas = Canvas(size: frame.size)
+        var canvas = Canvas(size: frame.size, window: takeDrawingWindow())
         draw(in: &canvas)
         show(canvas)
+    }
+
+    /// The cells of the view that can be seen: those within the display, and a cell more on each side for the rounding.
+    private func cellsWithinDisplay(of size: Size) -> CellRect {
+        let origin = shownFrame.origin + (superview?.shownOffset ?? .zero)
+        return CellRect(Rect(-origin.x - 1, -origin.y - 1, size.width + 2, size.height + 2))
+    }
+
+    /// Returns the cells that a drawing of a large view keeps, and notes them; `nil` for all cells of other views.
+    func takeDrawingWindow() -> CellRect? {
+        let all = CellRect(Rect(size: frame.size))
+        let (count, isMore) = all.columns.count.multipliedReportingOverflow(by: all.rows.count)
+        guard isMore || count > Band.mostCellsWithoutWindow, let application = window?.application else {
+            extras?.drawingWindow = nil
+            return nil
+        }
+        let seen = cellsWithinDisplay(of: application.display.size)
+        let (across, down) = (seen.columns.count, seen.rows.count)
+        let kept = CellRect(
+            x: seen.columns.lowerBound - across, y: seen.rows.lowerBound - down, width: 3 * across, height: 3 * down
+        ).clipped(to: all)
+        let extras = extras ?? ViewExtras()
+        self.extras = extras
+        if extras.drawingWindow == nil { application.commit.watchDrawing(of: self) }
+        extras.drawingWindow = kept
+        return kept
+    }
+
+    /// Asks for display if a part of the view is in sight that its drawing has not kept.
+    ///
+    /// - Returns: Whether the view is one of those of which a part is kept.
+    func displayAgainIfMoved(within size: Size) -> Bool {
+        guard let kept = extras?.drawingWindow else { return false }
+        let seen = cellsWithinDisplay(of: size).clipped(to: CellRect(Rect(size: frame.size)))
+        if window != nil, !seen.isEmpty, seen.clipped(to: kept) != seen { setNeedsDisplay() }
+        return true
     }
 
     /// Keeps a drawing, and asks for a frame that shows it.
@@ -542,7 +579,9 @@ internal import RunLoops
             let background = shownBackgroundColor
             if background != .clear { grid.fill(own, with: Cell(.space, Style(on: background))) }
             if let backing {
-                grid.lay(backing.grid, x: area.columns.lowerBound, y: area.rows.lowerBound + backing.top, clip: own)
+                grid.lay(
+                    backing.grid, x: area.columns.lowerBound + backing.left, y: area.rows.lowerBound + backing.top,
+                    clip: own)
             }
         }
         let inside = clipsToBounds ? own : clip

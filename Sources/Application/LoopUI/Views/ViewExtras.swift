@@ -7,6 +7,11 @@
 
     var asyncDrawing: AsyncDrawingState?
 
+    // MARK: Drawing of a part
+
+    /// The cells that the last drawing of a large view has kept.
+    var drawingWindow: CellRect?
+
     // MARK: Animation
 
     /// The animations of values that are under way.

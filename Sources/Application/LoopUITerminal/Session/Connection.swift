@@ -4,6 +4,7 @@
 internal import LinuxLibC
 internal import LoopUI
 internal import RunLoops
+internal import RunLoopsEvents
 
 /// The connection to a device: decodes the bytes that are read, and keeps bytes to write until the device takes them.
 @MainActor final class Connection {
@@ -26,6 +27,8 @@ internal import RunLoops
     private var lastRead = ContinuousClock.now
     private var decoder = Decoder()
     private var decoded: [Decoded] = []
+    /// Reads a description that could not be opened once more, and is blocking, without waiting too.
+    private let reading: NonWaitingInput
     private var buffer = [UInt8](repeating: 0, count: 1 << 14)
     private var waiting: [UInt8] = []
     private var hasEnded = false
@@ -55,6 +58,7 @@ internal import RunLoops
         self.input = input
         self.output = output
         isBlocking = Device.isBlocking(output)
+        reading = NonWaitingInput(isOwn: !Device.isBlocking(input))
         self.queue = queue
         let reader = RunLoop.DescriptorSource(input, for: .readable, closes: true, label: "terminal input") {
             [weak self] _, _ in self?.readOnce()
@@ -91,9 +95,11 @@ internal import RunLoops
     /// - Returns: Whether bytes were read.
     @discardableResult
     func readOnce() -> Bool {
-        let count = read(input, &buffer, buffer.count)
-        // EAGAIN: another process has read it. EINTR: the loop calls again.
-        if count < 0 && (errno == EAGAIN || errno == EINTR) { return false }
+        let count = buffer.withUnsafeMutableBytes { [reading, input] buffer in
+            buffer.baseAddress.map { reading.read(input, $0, buffer.count) } ?? 0
+        }
+        // Another process has read it.
+        if count == -Int(EAGAIN) { return false }
         guard count > 0 else {
             hasEnded = true
             watch()

@@ -5,14 +5,16 @@ internal import CTerminalRestore
 internal import LinuxLibC
 internal import LoopUI
 internal import RunLoops
+internal import RunLoopsEvents
 
 /// System calls on the terminal and on the standard descriptors.
 enum Device {
-    /// Opens the file of a standard descriptor once more; if that is not possible, returns a duplicate of the
+    /// Opens the pipe or terminal of a standard descriptor once more; if that is not possible, returns a duplicate of the
     /// descriptor.
     ///
     /// A new file description can be made non-blocking, while the shell's stays as it is. A regular file is not opened
-    /// once more: it would be read from its beginning, and never blocks.
+    /// once more: it would be read from its beginning, and never blocks. Nor is a device: the new description would have
+    /// a stream of its own.
     ///
     /// - Throws: `EBADF` if the descriptor is closed, or is not open on a stream of bytes: if a stream was closed when
     ///   the program was started, a descriptor of the system's events may have the stream's number.
@@ -26,23 +28,13 @@ enum Device {
         if ![S_IFCHR, S_IFREG, S_IFIFO, S_IFSOCK].contains(kind) || !isOpenFor {
             throw RunLoop.SystemCallError(call: "fstat", code: EBADF)
         }
-        if kind == S_IFREG { return try duplicate(descriptor) }
-        if let number = try open("/proc/self/fd/\(descriptor)", access) { return number }
+        if let number = NonWaitingInput.reopen(descriptor, access) { return number }
         // A terminal of another user, as after su, can still be opened as the terminal of the process.
-        if let own = try open("/dev/tty", access) {
+        if let own = NonWaitingInput.open("/dev/tty", access) {
             if terminalNumber(own).map({ $0 == terminalNumber(descriptor) }) == true { return own }
             close(own)
         }
         return try duplicate(descriptor)
-    }
-
-    /// Opens a file without waiting for it; returns `nil` if it cannot be opened.
-    private static func open(_ path: String, _ access: CInt) throws(RunLoop.SystemCallError) -> CInt? {
-        let number = LinuxLibC.open(path, access | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
-        if number < 0 { return nil }
-        if number > STDERR_FILENO { return number }
-        defer { close(number) }
-        return try duplicate(number)
     }
 
     /// Returns the device number of a terminal, by `TIOCGDEV`, which Swift does not import.
@@ -60,7 +52,7 @@ enum Device {
     /// Opens the terminal on a descriptor; if `descriptor` is nil, the terminal of the process, or the terminal on
     /// standard output if the process has none.
     static func openTerminal(_ descriptor: CInt?) throws(RunLoop.SystemCallError) -> CInt {
-        if descriptor == nil, let number = try open("/dev/tty", O_RDWR) { return number }
+        if descriptor == nil, let number = NonWaitingInput.open("/dev/tty", O_RDWR) { return number }
         return try reopen(descriptor ?? STDOUT_FILENO, O_RDWR)
     }
 

@@ -16,6 +16,9 @@
 
 // Files. A read that a signal interrupts is repeated.
 int rl_read(int descriptor, void *bytes, size_t capacity);
+// Reads what is there without waiting, whatever the descriptor's flags say: -EAGAIN if there is nothing. Where the kernel or the
+// kind of file cannot do that: -EOPNOTSUPP, -ENOSYS or -EINVAL.
+int rl_read_now(int descriptor, void *bytes, size_t capacity);
 int rl_write(int descriptor, const void *bytes, size_t count);
 // The reading end and the writing end, non-blocking and closed on exec.
 int rl_pipe(int *ends);

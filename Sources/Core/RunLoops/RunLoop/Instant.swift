@@ -20,14 +20,15 @@ extension RunLoop {
             self.base = base
         }
 
-        /// The present instant on the monotonic clock of the machine.
+        /// The present instant on the monotonic clock of the machine; where the calling thread's loop has a virtual time,
+        /// as in a test, the present instant of that loop.
         public static var now: Instant { now(.monotonic) }
 
-        /// The present instant on `base`.
+        /// The present instant on `base`; where the calling thread's loop has a virtual time, the loop's present instant.
         ///
         /// - Complexity: one read of the clock, usually without a system call.
         public static func now(_ base: TimeBase) -> Instant {
-            Instant(nanoseconds: SystemCalls.now(base), base: base)
+            Instant(nanoseconds: base.threadNow, base: base)
         }
 
         /// Returns the instant `duration` later, or the last (or first) possible instant if the result does not fit.

@@ -133,4 +133,23 @@ extension RunLoop {
             }
         }
     }
+
+    /// The run that the loop's thread begins next, unless that run is in an empty mode; called on the loop's thread.
+    ///
+    /// With this name the code that begins a run can end this very run later, from a run that is nested in it.
+    package var nextRun: Run { withLock { Run(number: state.runsBegun + 1) } }
+
+    /// Ends a given run in progress at once: the run itself, and all runs that are nested in it.
+    ///
+    /// A nested run without a limit would keep the given run from ending. Thread safety: any thread.
+    /// - Complexity: O(n) in the nested runs.
+    package func stop(through run: Run) {
+        checkNotForked()
+        withLock {
+            guard let index = state.runs.lastIndex(where: { $0.number == run.number }) else { return }
+            for outer in index..<state.runs.count - 1 { state.runs[outer].isStopped = true }
+            // The lock is held, as in stop(_:).
+            if let phase = state.wakeWord.stop(now: { now(.monotonic) }) { state.kernel.wake(state.wakeWord, phase) }
+        }
+    }
 }

@@ -132,7 +132,7 @@ public final class RunLoop: @unchecked Sendable {
     public static var current: RunLoop {
         if let existing = ThreadLoop.existing { return existing }
         let id = SystemCalls.threadID
-        let loop = id == SystemCalls.mainThreadID ? main : RunLoop(kernel: EpollKernel(), threadID: id)
+        let loop = id == SystemCalls.mainThreadID ? ofMainThread : RunLoop(kernel: EpollKernel(), threadID: id)
         ThreadLoop.set(loop)
         return loop
     }
@@ -142,7 +142,20 @@ public final class RunLoop: @unchecked Sendable {
     /// While the main thread runs this loop in a common mode, the loop also does the work of `DispatchQueue.main` and
     /// `@MainActor`. A forked child has a main loop of its own, which does not serve that queue if its parent's main
     /// loop did. Corresponds to `CFRunLoopGetMain`. Thread safety: any thread.
-    public static var main: RunLoop { mainLoop.own }
+    ///
+    /// While a test on the main thread is in `ManualRunLoop.with(_:)` or `TestApplication.with(size:delegate:_:)`, the
+    /// main loop is that test's loop, for code on the main thread. Other threads find the main loop as always.
+    public static var main: RunLoop { rl_thread_has_clock() ? testMain : ofMainThread }
+
+    /// The main loop, whichever loop a test has put in its place.
+    package static var ofMainThread: RunLoop { mainLoop.own }
+
+    @inline(never)
+    private static var testMain: RunLoop {
+        guard let loop = ThreadLoop.existing, loop.threadID == SystemCalls.mainThreadID else { return ofMainThread }
+        return loop
+    }
+
     private static let mainLoop = PerProcess {
         let loop = RunLoop(kernel: EpollKernel(), threadID: SystemCalls.mainThreadID, servesMainQueue: true)
         ThreadLoop.takeMain(loop)

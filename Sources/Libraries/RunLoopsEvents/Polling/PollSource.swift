@@ -96,12 +96,12 @@ public final class PollSource {
         do throws(RunLoop.SystemCallError) {
             try addItems(label)
         } catch {
-            invalidate()
+            leave()
             throw error
         }
     }
 
-    deinit { invalidate() }
+    deinit { leave() }
 
     private func addItems(_ label: String) throws(RunLoop.SystemCallError) {
         // Callouts do no more than mark the source: the library may run the loop again, and an item that is in its own
@@ -141,7 +141,18 @@ public final class PollSource {
     ///
     /// If the library is prepared and not checked yet, it is checked now. Allowed everywhere, also in the closures;
     /// inside the preparation, no other closure is called afterwards.
+    ///
+    /// - Precondition: called on the thread that made the source.
     public func invalidate() {
+        require(
+            loop.threadID == SystemCalls.threadID,
+            "A poll source was used by another thread than the one that made it: post the call with perform of that thread's loop."
+        )
+        leave()
+    }
+
+    /// May be called by another thread if that thread has released the source.
+    private func leave() {
         if check != nil, phase == .prepared { _ = isReady() }
         let items: [RunLoop.Item?] = observers + [descriptorSource, timer, source]
         (observers, descriptorSource, timer, source) = ([], nil, nil, nil)

@@ -86,14 +86,15 @@ struct StreamFlow {
         guard !isPaused, !isEnded, !isOver else { return nil }
         // A message is usually much shorter than the portion: it gets memory of its own length.
         let (bytes, result) = withUnsafeTemporaryAllocation(byteCount: Self.portion, alignment: 16) { buffer in
-            let result = rl_read(descriptor, buffer.baseAddress, buffer.count)
-            return (Array(UnsafeRawBufferPointer(rebasing: buffer[..<Int(max(0, result))])), result)
+            guard let memory = buffer.baseAddress else { return ([UInt8](), -Int(EAGAIN)) }
+            let result = NonWaitingInput.receive(descriptor, memory, buffer.count)
+            return (Array(UnsafeRawBufferPointer(rebasing: buffer[..<max(0, result)])), result)
         }
         if result > 0 { return .received(bytes) }
-        if result == -EAGAIN { return nil }
+        if result == -Int(EAGAIN) { return nil }
         isEnded = true
         if result == 0 { return .ended }
-        fail("read", -result)
+        fail("recv", CInt(clamping: -result))
         return nil
     }
 

@@ -17,8 +17,9 @@ public import RunLoops
 /// the file.
 ///
 /// Descriptors that always count as ready, such as a file on a disk, are read a portion a turn. The reader does not make
-/// a descriptor non-blocking, because other processes may share a terminal or a pipe with this one: it reads once when
-/// the descriptor is ready. If several processes read from one pipe, a read may wait for the next bytes.
+/// a descriptor non-blocking, because other processes may share a terminal or a pipe with this one. Nevertheless its
+/// reads do not wait: when another process, or a child that inherited the descriptor, takes the bytes first, the reader
+/// goes on waiting in the loop. Each reader then gets a part of the input. So one loop has one reader of a descriptor.
 ///
 /// Thread safety: all members may be used by any thread.
 public final class InputReader<Element: Sendable>: EventSource, @unchecked Sendable {
@@ -39,6 +40,9 @@ public final class InputReader<Element: Sendable>: EventSource, @unchecked Senda
     // Guarded by `state`.
     @exclusivity(unchecked) private var handler: Handler?
     @exclusivity(unchecked) private var decode: InputFormat<Element>.Decoder?
+    /// Belongs to the loop's thread, except for its end.
+    @exclusivity(unchecked) private var input: NonWaitingInput? = NonWaitingInput()
+    @exclusivity(unchecked) private var place: ReadersInLoops.Place?
 
     /// A reader whose closure runs on the thread that makes it, and may use that thread's state.
     ///
@@ -50,7 +54,8 @@ public final class InputReader<Element: Sendable>: EventSource, @unchecked Senda
     ///   - line: Where the reader was made.
     ///   - handler: Called with the reader and what happened.
     ///
-    /// Adding the reader to the loop of another thread traps.
+    /// Adding the reader to the loop of another thread traps, and so does adding it to a loop that has a valid reader of
+    /// the same descriptor: each of the two would receive a part of the input.
     /// Corresponds to `CFReadStreamSetClient`, and to the notifications of Foundation's `FileHandle`.
     /// - Precondition: the file was not closed.
     public convenience init(
@@ -90,6 +95,9 @@ public final class InputReader<Element: Sendable>: EventSource, @unchecked Senda
         super.init(file.descriptor(for: "An input reader"), for: .readable, origin)
     }
 
+    // A loop that ends releases its readers, and invalidates none of them.
+    deinit { leave() }
+
     /// Whether reading is paused: bytes then stay in the kernel, and the writer has to wait when the kernel's buffer is
     /// full.
     ///
@@ -121,10 +129,26 @@ public final class InputReader<Element: Sendable>: EventSource, @unchecked Senda
         handler?(self, .failed(.system(error)))
     }
 
+    override func entered(_ mode: RunLoop.Mode, of loop: RunLoop) {
+        let entered = ReadersInLoops.enter(self, loop)
+        state.withLock { place = entered }
+    }
+
+    override func left(_ mode: RunLoop.Mode, of loop: RunLoop) { leave() }
+
+    private func leave() {
+        let left = state.withLock { () -> ReadersInLoops.Place? in
+            defer { place = nil }
+            return place
+        }
+        if let left { ReadersInLoops.leave(left, ObjectIdentifier(self)) }
+    }
+
     override func giveUp() {
-        let released = state.withLock { () -> (Handler?, InputFormat<Element>.Decoder?) in
-            defer { (handler, decode) = (nil, nil) }
-            return (handler, decode)
+        leave()
+        let released = state.withLock { () -> (Handler?, InputFormat<Element>.Decoder?, NonWaitingInput?) in
+            defer { (handler, decode, input) = (nil, nil, nil) }
+            return (handler, decode, input)
         }
         withExtendedLifetime(released) {}
     }
@@ -139,16 +163,18 @@ public final class InputReader<Element: Sendable>: EventSource, @unchecked Senda
     /// Reads once; returns what is complete, and the last event if it is due.
     private func read() -> ([Element], Event?) {
         var elements: [Element] = []
+        guard let input = state.withLock({ input }) else { return ([], nil) }
         let last = withDescriptor { number in
             withUnsafeTemporaryAllocation(byteCount: InputPortion.size, alignment: 16) { buffer in
-                let result = rl_read(number, buffer.baseAddress, buffer.count)
+                guard let memory = buffer.baseAddress else { return Event?.none }
+                let result = input.read(number, memory, buffer.count)
                 switch result {
-                case -EAGAIN: return Event?.none
-                case 1...: return take(UnsafeRawBufferPointer(rebasing: buffer[..<Int(result)]), into: &elements)
+                case -Int(EAGAIN): return nil
+                case 1...: return take(UnsafeRawBufferPointer(rebasing: buffer[..<result]), into: &elements)
                 // A terminal whose other side has gone gives EIO: there is no other end.
-                case -EIO where rl_is_terminal(number): fallthrough
+                case -Int(EIO) where rl_is_terminal(number): fallthrough
                 case 0: return take(nil, into: &elements) ?? .ended
-                default: return .failed(.system(RunLoop.SystemCallError(call: "read", code: -result)))
+                default: return .failed(.system(RunLoop.SystemCallError(call: "read", code: CInt(clamping: -result))))
                 }
             }
         }

@@ -24,7 +24,7 @@ extension RunLoop {
     ///   and the end of the other side ends it too.
     /// - Throws: What adding an event source throws.
     ///
-    /// - Precondition: called on the loop's own thread.
+    /// - Precondition: called on the loop's own thread; the loop has no other reader of the same descriptor.
     /// - Complexity: O(n) in the bytes.
     @discardableResult
     public func answerLines(

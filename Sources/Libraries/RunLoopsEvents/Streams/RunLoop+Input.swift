@@ -21,7 +21,7 @@ extension RunLoop {
     ///   - mode: The mode that the file is read in; `.common` for all common modes.
     /// - Throws: What adding an event source throws.
     ///
-    /// - Precondition: the file was not closed.
+    /// - Precondition: the file was not closed, and the loop has no other reader or sequence of the same descriptor.
     public func lines(
         of file: File, limit: Int = 1 << 20, isValidated: Bool = false, in mode: Mode = .common
     ) throws(SystemCallError) -> InputSequence<String> {
@@ -35,7 +35,7 @@ extension RunLoop {
     ///   - mode: The mode that the file is read in; `.common` for all common modes.
     /// - Throws: What adding an event source throws.
     ///
-    /// - Precondition: the file was not closed.
+    /// - Precondition: the file was not closed, and the loop has no other reader or sequence of the same descriptor.
     public func bytes(of file: File, in mode: Mode = .common) throws(SystemCallError) -> InputSequence<UInt8> {
         try input(of: file, as: .bytes, in: mode)
     }
@@ -48,7 +48,7 @@ extension RunLoop {
     ///   - mode: The mode that the file is read in; `.common` for all common modes.
     /// - Throws: What adding an event source throws.
     ///
-    /// - Precondition: the file was not closed.
+    /// - Precondition: the file was not closed, and the loop has no other reader or sequence of the same descriptor.
     public func input<Element: Sendable>(
         of file: File, as format: InputFormat<Element>, in mode: Mode = .common
     ) throws(SystemCallError) -> InputSequence<Element> {

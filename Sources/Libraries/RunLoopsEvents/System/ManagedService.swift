@@ -37,6 +37,12 @@ public final class ManagedService {
     private var reloading: (() -> Void)?
     private var ending: ((@escaping () -> Void) -> Void)?
     private var isEnding = false
+    /// Whether the work of the present call of ``run(reload:end:)`` has ended.
+    private var isOver = false
+    /// The number of calls of ``run(reload:end:)``; the end of an earlier call does not end a later one.
+    private var calls = 0
+    /// The run of the loop that the present call waits in.
+    private var serviceRun: RunLoop.Run?
 
     /// Makes a service that runs the current thread's loop.
     ///
@@ -61,7 +67,8 @@ public final class ManagedService {
     /// - Parameters:
     ///   - reload: Reads the configuration again; `nil` leaves `SIGHUP` alone. If that fails, the service continues
     ///     with the old one.
-    ///   - end: Ends the work, and calls its argument when the work has ended, at once or later, on the loop's thread.
+    ///   - end: Ends the work, and calls its argument when the work has ended, at once or later, on the loop's thread. The
+    ///     argument also ends the runs of the loop that the program has begun in callouts.
     /// - Throws: What making and adding a ``SignalSource`` throws: `EMFILE`, `ENFILE` and `ENOMEM` when a resource of
     ///   the system is used up.
     ///
@@ -71,11 +78,12 @@ public final class ManagedService {
     ) throws(RunLoop.SystemCallError) {
         require(loop === RunLoop.current, "A service runs on the thread that made it: make it on this thread.")
         require(ending == nil, "The service is running: call run once at a time.")
-        (reloading, ending, isEnding) = (reload, end, false)
+        (reloading, ending, isEnding, isOver) = (reload, end, false, false)
+        calls += 1
         defer {
             for source in signals { source.invalidate() }
             if let watchdog { loop.remove(watchdog, from: .common) }
-            (reloading, ending, signals) = (nil, nil, [])
+            (reloading, ending, signals, serviceRun) = (nil, nil, [], nil)
         }
         if reload != nil { try listen(to: SIGHUP, "SIGHUP") { service, _ in service.reload() } }
         for (signal, name) in [(SIGTERM, "SIGTERM"), (SIGINT, "SIGINT")] {
@@ -87,7 +95,11 @@ public final class ManagedService {
         }
         if let watchdog { loop.add(watchdog, in: .common) }
         send(.ready)
-        loop.run()
+        // The program may have ended the service in a call of onFailure.
+        if !isOver {
+            serviceRun = loop.nextRun
+            loop.run(mode: .default, until: nil)
+        }
         if !isEnding { send(.stopping) }
     }
 
@@ -110,10 +122,15 @@ public final class ManagedService {
         guard let ending, !isEnding else { return }
         isEnding = true
         send(.stopping)
-        ending { [weak self] in
-            // Not after the run has been stopped by other code.
-            if self?.ending != nil { self?.loop.stop() }
-        }
+        ending { [weak self, calls] in self?.finish(calls) }
+    }
+
+    /// Ends the service's run of the loop, and the runs that the program has begun in it.
+    private func finish(_ call: Int) {
+        // Not after the run has been stopped by other code.
+        guard ending != nil, call == calls else { return }
+        isOver = true
+        if let serviceRun { loop.stop(through: serviceRun) }
     }
 
     private func listen(

@@ -66,6 +66,7 @@ extension RunLoop {
         ///
         /// - Precondition: the rate is from 0.001 to 1,000,000.
         public var framesPerSecond: Double {
+            willSet { alarm?.requireOwn() }
             didSet {
                 grid = FrameGrid(framesPerSecond: framesPerSecond)
                 if !isPaused { start() }
@@ -74,6 +75,7 @@ extension RunLoop {
 
         /// Whether the link delivers no frames; frames that pass meanwhile are not counted.
         public var isPaused: Bool {
+            willSet { alarm?.requireOwn() }
             didSet {
                 if isPaused == oldValue { return }
                 if isPaused { alarm?.clear() } else { start() }
@@ -83,7 +85,10 @@ extension RunLoop {
         /// Ends the link permanently: it delivers no more frames.
         ///
         /// If the link's own callout calls this, the frame of that callout is the last. A second call does nothing.
-        public func invalidate() { alarm = nil }
+        public func invalidate() {
+            alarm?.requireOwn()
+            alarm = nil
+        }
 
         private func start() {
             guard let alarm else { return }

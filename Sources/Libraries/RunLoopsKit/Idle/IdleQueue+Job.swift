@@ -23,6 +23,7 @@ extension RunLoop.IdleQueue {
         public let priority: Priority
         /// The time from which on the job runs even if the loop is not idle; `nil` if it runs only when the loop is idle.
         public let latest: RunLoop.Instant?
+        private let loop = RunLoop.current
         private var body: (() -> Void)?
         private weak var owner: (any IdleJobOwner)?
 
@@ -42,6 +43,7 @@ extension RunLoop.IdleQueue {
         /// The job's closure is released at once.
         @discardableResult
         public func cancel() -> Bool {
+            loop.requireOwn("job of an idle queue")
             guard take() != nil else { return false }
             owner?.jobWasCancelled()
             return true

@@ -64,6 +64,7 @@ extension RunLoop {
         ///
         /// A second call does nothing.
         public func invalidate() {
+            loop.requireOwn("idle queue")
             isValid = false
             cancelAll()
             observers.invalidate()
@@ -110,6 +111,7 @@ extension RunLoop {
 
         /// Cancels all jobs.
         public func cancelAll() {
+            loop.requireOwn("idle queue")
             while let job = jobs.next() { job.cancel() }
         }
 

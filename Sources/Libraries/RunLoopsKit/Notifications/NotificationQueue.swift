@@ -73,6 +73,7 @@ extension RunLoop {
         ///
         /// A second call does nothing.
         public func invalidate() {
+            loop.requireOwn("notification queue")
             isValid = false
             waiting = []
             listeners = []
@@ -102,7 +103,10 @@ extension RunLoop {
         }
 
         /// Removes an observer; the observer is not called any more.
-        public func remove(_ token: Token) { listeners.removeAll { $0.0 == token } }
+        public func remove(_ token: Token) {
+            loop.requireOwn("notification queue")
+            listeners.removeAll { $0.0 == token }
+        }
 
         // MARK: Posting
 
@@ -146,6 +150,7 @@ extension RunLoop {
         /// Removes the waiting notifications that agree with `notification` in the properties that `coalescing` names: the
         /// name, the sender or both.
         public func removeWaiting(like notification: Notification, _ coalescing: Coalescing) {
+            loop.requireOwn("notification queue")
             if coalescing.isEmpty { return }
             waiting.removeAll { entry in
                 (!coalescing.contains(.name) || entry.notification.name == notification.name)

@@ -47,7 +47,7 @@ extension RunLoop {
     ///
     /// Other threads can reach the main thread's loop even if the main thread has never asked for it.
     static var ofCallingThread: RunLoop? {
-        RunLoop.existing ?? (SystemCalls.threadID == SystemCalls.mainThreadID ? main : nil)
+        RunLoop.existing ?? (SystemCalls.threadID == SystemCalls.mainThreadID ? ofMainThread : nil)
     }
 
     /// The wait, whatever way the closure takes to the loop.

@@ -25,6 +25,7 @@ extension RunLoop {
         /// The order of the observer that empties and closes pools: after all others.
         public static let closingOrder = 2_147_483_647
 
+        private let loop = RunLoop.current
         private let observers = OwnedObservers()
 
         /// Puts pools around the turns of the calling thread's loop.
@@ -58,7 +59,10 @@ extension RunLoop {
         ///
         /// Inside a run the pool of that run stays open: call this where no run is in progress. A second call does
         /// nothing.
-        public func invalidate() { observers.invalidate() }
+        public func invalidate() {
+            loop.requireOwn("release pool")
+            observers.invalidate()
+        }
 
         // MARK: Handing over
 

@@ -47,6 +47,7 @@ extension RunLoop {
         /// Postpones the closure until no call has followed for the delay.
         public func call() {
             guard let alarm else { return }
+            alarm.requireOwn()
             let now = alarm.now
             if latest == nil { latest = limit.map { now.advanced(by: $0) } }
             let due = now.advanced(by: delay)
@@ -55,6 +56,7 @@ extension RunLoop {
 
         /// Makes the pending call now; without a pending call nothing happens.
         public func flush() {
+            alarm?.requireOwn()
             guard isPending else { return }
             cancel()
             action()
@@ -62,11 +64,15 @@ extension RunLoop {
 
         /// Cancels the pending call.
         public func cancel() {
+            alarm?.requireOwn()
             latest = nil
             alarm?.clear()
         }
 
         /// Ends the debouncer permanently: a pending call is cancelled, and later calls do nothing.
-        public func invalidate() { alarm = nil }
+        public func invalidate() {
+            alarm?.requireOwn()
+            alarm = nil
+        }
     }
 }

@@ -42,6 +42,7 @@ extension RunLoop {
 
         /// Calls the closure now, or at the end of the interval that is under way.
         public func call() {
+            alarm?.requireOwn()
             guard let alarm, !alarm.isSet else { return }
             guard let free, alarm.now < free else { return run() }
             if isTrailing { alarm.set(free) }
@@ -51,7 +52,10 @@ extension RunLoop {
         public func cancel() { alarm?.clear() }
 
         /// Ends the throttle permanently: a pending call is cancelled, and later calls do nothing.
-        public func invalidate() { alarm = nil }
+        public func invalidate() {
+            alarm?.requireOwn()
+            alarm = nil
+        }
 
         private func run() {
             guard let alarm else { return }

@@ -37,6 +37,7 @@ extension RunLoop {
         /// Reports that the activity is alive, and starts the watch if none is under way.
         public func feed() {
             guard let alarm else { return }
+            alarm.requireOwn()
             let now = alarm.now
             lastFed = now
             if !alarm.isSet { alarm.set(now.advanced(by: limit)) }
@@ -46,7 +47,10 @@ extension RunLoop {
         public func cancel() { alarm?.clear() }
 
         /// Ends the watchdog permanently: later feeds do nothing.
-        public func invalidate() { alarm = nil }
+        public func invalidate() {
+            alarm?.requireOwn()
+            alarm = nil
+        }
 
         private func look() {
             guard let alarm, let lastFed else { return }

@@ -91,6 +91,7 @@ extension RunLoop {
         public func group<Result, Failure: Error>(
             completion: (() -> Void)? = nil, _ body: () throws(Failure) -> Result
         ) throws(Failure) -> Result {
+            loop.requireOwn("transaction")
             groups.append(CommitList())
             defer {
                 var group = groups.removeLast()
@@ -133,7 +134,10 @@ extension RunLoop {
         /// Ends the transaction permanently: turns no longer commit.
         ///
         /// Only ``flush()`` still commits marked objects. A second call does nothing.
-        public func invalidate() { observers.invalidate() }
+        public func invalidate() {
+            loop.requireOwn("transaction")
+            observers.invalidate()
+        }
 
         // MARK: Hooks
 
@@ -143,6 +147,7 @@ extension RunLoop {
         /// Several handlers are called in the order in which they were added. The transaction keeps the handlers: they
         /// should hold the transaction weakly. Not called for ``flush()``.
         public func beforeCommit(_ handler: @escaping () -> Void) {
+            loop.requireOwn("transaction")
             before.append(handler)
             // An observer that nobody needs would be called in each turn.
             if before.count > 1 { return }
@@ -156,6 +161,7 @@ extension RunLoop {
         /// Several handlers are called in the order in which they were added. The transaction keeps the handlers: they
         /// should hold the transaction weakly. Not called for ``flush()``.
         public func afterCommit(_ handler: @escaping () -> Void) {
+            loop.requireOwn("transaction")
             after.append(handler)
             if after.count > 1 { return }
             observe(Self.commitOrder + 1, "after the transaction") { transaction in

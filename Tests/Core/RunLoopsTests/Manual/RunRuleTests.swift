@@ -378,6 +378,33 @@ import Testing
         }
     }
 
+    @Test func `A stop through a middle run ends that run and the runs in it at once, and no run around it`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let start = manual.now
+            let results = Box<[RunLoop.RunResult]>([])
+            loop.addSource()
+            func run(_ seconds: Int) { results.value.append(loop.run(mode: .default, for: .seconds(seconds))) }
+            loop.performLocally {
+                let middle = loop.nextRun
+                loop.performLocally {
+                    loop.performLocally {
+                        loop.performLocally { loop.stop(through: middle) }
+                        run(1)
+                    }
+                    run(2)
+                }
+                run(5)
+                #expect(start.duration(to: manual.now) == .zero)
+                // The name of a run that has ended has no effect.
+                loop.performLocally { loop.stop(through: middle) }
+                run(1)
+            }
+            run(9)
+            #expect(results.value == [.stopped, .stopped, .stopped, .timedOut, .timedOut])
+        }
+    }
+
     @Test func `A stop of a middle run does not end the runs around it`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
