@@ -43,8 +43,13 @@ final class Publication: @unchecked Sendable {
         self.connected = connected
         self.rests = rests
         lockFile = try Self.takeLock(name, directory)
-        socket = try PortSocket.make()
-        try listen()
+        do throws(RunLoop.PortError) {
+            socket = try PortSocket.make()
+            try listen()
+        } catch {
+            Self.removeFiles(of: name, in: directory)
+            throw error
+        }
         spare = reserve()
         source = .sendable(socket.number, label: "listener \(name.text)") { [weak self] source, _ in
             if self?.accept() == false { self?.rests(source) }
@@ -108,11 +113,17 @@ final class Publication: @unchecked Sendable {
         }
         source?.invalidate()
         socket.shutListener()
-        let folder = directory.descriptor.number
-        // In this order: while the lock's file exists, nobody else can have the name. It does no harm if somebody has
-        // removed the files before.
-        _ = rl_port_remove(folder, name.socketFile)
-        _ = rl_port_remove(folder, name.lockFile)
+        _ = rl_port_remove(directory.descriptor.number, name.socketFile)
+        Self.removeFiles(of: name, in: directory)
+    }
+
+    /// Removes the files beside the socket, with the lock held.
+    ///
+    /// The lock's file goes last: while it exists, no other process can have the name. It does no harm if another process has
+    /// removed the files before.
+    private static func removeFiles(of name: PortName, in directory: RunLoop.MessagePort.Directory) {
+        _ = rl_port_remove(directory.descriptor.number, name.newFile)
+        _ = rl_port_remove(directory.descriptor.number, name.lockFile)
     }
 
     // MARK: The loop's thread
