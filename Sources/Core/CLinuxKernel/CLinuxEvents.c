@@ -329,9 +329,17 @@ int rl_socket_take_error(int descriptor) {
 
 int rl_socket_send(int descriptor, const void *bytes, size_t count) {
     ssize_t sent;
-    do sent = send(descriptor, bytes, count, MSG_NOSIGNAL);
+    // Not by the descriptor's flags alone, which each process that shares the socket can change.
+    do sent = send(descriptor, bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT);
     while (sent < 0 && errno == EINTR);
     return result(sent);
+}
+
+int rl_socket_receive(int descriptor, void *bytes, size_t capacity) {
+    ssize_t got;
+    do got = recv(descriptor, bytes, capacity, MSG_DONTWAIT);
+    while (got < 0 && errno == EINTR);
+    return result(got);
 }
 
 // SCM_MAX_FD of the kernel, which has no header for programs.

@@ -94,6 +94,8 @@ int rl_socket_accept(int descriptor);
 int rl_socket_take_error(int descriptor);
 // Without SIGPIPE.
 int rl_socket_send(int descriptor, const void *bytes, size_t count);
+// Receives what has come, also on a blocking socket; -EAGAIN if that is nothing.
+int rl_socket_receive(int descriptor, void *bytes, size_t capacity);
 int rl_socket_finish(int descriptor);
 // Sends one datagram, with copies of the descriptors, to a Unix socket; does not wait. -E2BIG for more descriptors than
 // the kernel takes at once.

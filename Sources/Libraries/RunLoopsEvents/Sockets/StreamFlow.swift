@@ -86,14 +86,14 @@ struct StreamFlow {
         guard !isPaused, !isEnded, !isOver else { return nil }
         // A message is usually much shorter than the portion: it gets memory of its own length.
         let (bytes, result) = withUnsafeTemporaryAllocation(byteCount: Self.portion, alignment: 16) { buffer in
-            let result = rl_read(descriptor, buffer.baseAddress, buffer.count)
+            let result = rl_socket_receive(descriptor, buffer.baseAddress, buffer.count)
             return (Array(UnsafeRawBufferPointer(rebasing: buffer[..<Int(max(0, result))])), result)
         }
         if result > 0 { return .received(bytes) }
         if result == -EAGAIN { return nil }
         isEnded = true
         if result == 0 { return .ended }
-        fail("read", -result)
+        fail("recv", -result)
         return nil
     }
 
