@@ -107,6 +107,30 @@ struct ToolProcessTests {
             ])
     }
 
+    @Test(arguments: ["doctor", "doctor --json"])
+    func `characters of a trace that a terminal obeys are printed by number`(command: String) throws {
+        let begin = #""pid":1,"tid":1,"name":"#
+        let (text, status) = try shell(
+            #"""
+            cat >trace.json <<'END'
+            {"otherData": {"program": "p\u001b[2J\u009b1m"}, "traceEvents": [
+            {"ph":"B","ts":0,"cat":"run",BEGIN"run"}, {"ph":"B","ts":1,"cat":"turn",BEGIN"turn"},
+            {"ph":"B","ts":2,"cat":"timer",BEGIN"x\u001b]52;c;eA==\u0007\u202ey\nz\u2066"},
+            {"ph":"E","ts":900000,"pid":1,"tid":1}, {"ph":"E","ts":900001,"pid":1,"tid":1},
+            {"ph":"E","ts":900002,"pid":1,"tid":1}]}
+            END
+            sed 's/"ph":"B"/"ph":"\\u001b"/' trace.json >broken.json
+            $tool COMMAND trace.json; $tool COMMAND broken.json 2>&1
+            """#.replacing("BEGIN", with: begin).replacing("COMMAND", with: command))
+        #expect(status == 1)
+        let plain = #"x\u{1b}]52;c;eA==\u{7}\u{202e}y\u{a}z\u{2066}"#
+        #expect(text.contains(command == "doctor" ? plain : #"x\u001b]52;c;eA=="#))
+        #expect(text.contains(#"broken.json: no trace: event 0 has the unknown phase \u{1b}"#))
+        for scalar in text.unicodeScalars where scalar != "\n" {
+            #expect(![.control, .format].contains(scalar.properties.generalCategory), "\(scalar.value)")
+        }
+    }
+
     @Test func `misuse ends with status 64, help with 0 and a failure with 1`() throws {
         let errors = try shell("$tool top --nonsense 2>&1; echo $?; $tool dump 2147483647 2>&1; echo $?")
         #expect(errors.text.contains("See 'runloop top --help' for more information.\n64\n"))

@@ -71,13 +71,13 @@ struct DoctorTool: ParsableCommand {
                         ["kind": .string($0.kind.rawValue), "subject": .string($0.subject), "text": .string($0.text)]
                     }),
             ]
-            print(document.text)
+            Output.document(document)
         } else {
             if report.lost > 0 {
-                print("\(report.lost) events were overwritten by later ones; what is said is about the rest.")
+                Output.line("\(report.lost) events were overwritten by later ones; what is said is about the rest.")
             }
-            for finding in findings { print("• \(finding.text)") }
-            if findings.isEmpty { print("Nothing found.") }
+            for finding in findings { Output.line("• \(finding.text)") }
+            if findings.isEmpty { Output.line("Nothing found.") }
         }
         if !findings.isEmpty { throw ExitCode(1) }
         if status != 0 { throw ExitCode(status) }

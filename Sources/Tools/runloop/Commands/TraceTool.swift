@@ -59,10 +59,12 @@ struct TraceTool: ParsableCommand {
         try TextFile.write(recorded.json, to: output.path)
         let report = try TextFile.report(recorded.json, named: "\(output)")
         try TextFile.write(TracePage.text(program: report.program, json: recorded.json), to: page.path)
-        print(report.summary(width: Self.width).joined(separator: "\n"))
+        Output.lines(report.summary(width: Self.width))
         let count = report.findings().count
-        if count > 0 { print("\nrunloop doctor \(output) has \(Format.count(count, "thing")) to say about it.") }
-        print("\nPage: \(page)   Perfetto: \(output)")
+        if count > 0 {
+            Output.lines(["", "runloop doctor \(output) has \(Format.count(count, "thing")) to say about it."])
+        }
+        Output.lines(["", "Page: \(page)   Perfetto: \(output)"])
         if recorded.status != 0 { throw ExitCode(recorded.status) }
     }
 
