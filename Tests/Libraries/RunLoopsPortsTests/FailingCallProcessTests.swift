@@ -13,6 +13,7 @@ import Testing
 @Suite(.ownThread, .timeLimit(.minutes(10)), .serialized) struct FailingCallProcessTests {
     @Test func `Requests that find no room leave no descriptor`() async {
         await #expect(processExitsWith: .success) {
+            await letDispatchOpenItsTimers()
             let stage = try FullPort()
             try stage.expectNothingLeft("request") { try stage.sender.request(.init(), within: .zero) }
             try stage.expectNothingLeft("request with a limit") {
@@ -24,6 +25,7 @@ import Testing
 
     @Test func `Messages with a reply port that find no room leave no descriptor and no connection`() async {
         await #expect(processExitsWith: .success) {
+            await letDispatchOpenItsTimers()
             let stage = try FullPort()
             let replies = RunLoop.MessagePort.sendable { _ in nil }
             try stage.expectNothingLeft("send") {
@@ -38,7 +40,6 @@ import Testing
     }
 
     @Test func `Requests of tasks that find no room leave no descriptor`() async {
-        await letDispatchOpenItsTimers()
         await #expect(processExitsWith: .success) {
             await letDispatchOpenItsTimers()
             let stage = try FullPort()
@@ -61,6 +62,7 @@ import Testing
 
     @Test func `A room that a message does not fit in keeps at most one introduction of its reply port`() async {
         await #expect(processExitsWith: .success) {
+            await letDispatchOpenItsTimers()
             // Room for an introduction, and not for a long message.
             let stage = try FullPort(messageSize: 60_000)
             let replies = RunLoop.MessagePort.sendable { _ in nil }
@@ -76,6 +78,7 @@ import Testing
 
     @Test func `Messages that the port does not take leave no descriptor and no connection`() async {
         await #expect(processExitsWith: .success) {
+            await letDispatchOpenItsTimers()
             let directory = try TestDirectory()
             let server = Server(.sendable(limits: .init(messageSize: 100, descriptors: 1)) { _ in nil })
             try server.port.publish(as: "small", in: directory.ports)
@@ -118,6 +121,7 @@ import Testing
 
     @Test func `Names that cannot be published or found leave no file and no descriptor`() async {
         await #expect(processExitsWith: .success) {
+            await letDispatchOpenItsTimers()
             let directory = try TestDirectory()
             let (owner, other) = (RunLoop.MessagePort.sendable { _ in nil }, RunLoop.MessagePort.sendable { _ in nil })
             try owner.publish(as: "taken", in: directory.ports)
@@ -151,6 +155,7 @@ import Testing
 
     @Test func `A port that a loop could not take can be added to another loop`() async {
         await #expect(processExitsWith: .success) {
+            await letDispatchOpenItsTimers()
             let directory = try TestDirectory()
             let port = RunLoop.MessagePort.sendable { _ in nil }
             try port.publish(as: "moving", in: directory.ports)

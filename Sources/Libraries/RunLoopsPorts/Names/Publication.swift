@@ -62,11 +62,12 @@ final class Publication: @unchecked Sendable {
     {
         while true {
             let number = try Errors.check(
-                "openat", rl_port_open_lock(directory.descriptor.number, name.lockFile, true, 0o600))
+                "openat", rl_port_open_lock(directory.descriptor.number, name.lockFile, true, 0o600),
+                of: "\(directory.path)/\(name.lockFile)")
             let file = PrivateDescriptor(adopting: number)
             let result = rl_port_lock(number)
             if result == -EWOULDBLOCK { throw .nameTaken(name.text) }
-            try Errors.check("flock", result)
+            try Errors.check("flock", result, of: "\(directory.path)/\(name.lockFile)")
             // A previous owner may have removed the file between the two calls: then the lock is on a file that nobody
             // sees.
             guard try isCurrent(number, name, directory) else { continue }
@@ -85,7 +86,7 @@ final class Publication: @unchecked Sendable {
         try Errors.check("fstat", rl_port_describe(number, &held))
         let result = rl_port_describe_at(directory.descriptor.number, name.lockFile, &seen)
         if result == -Errors.notFound { return false }
-        try Errors.check("fstatat", result)
+        try Errors.check("fstatat", result, of: "\(directory.path)/\(name.lockFile)")
         return held.device == seen.device && held.number == seen.number
     }
 
@@ -94,10 +95,12 @@ final class Publication: @unchecked Sendable {
         let folder = directory.descriptor.number
         // Left behind by a process that died here.
         _ = rl_port_remove(folder, name.newFile)
-        try Errors.check("bind", rl_port_bind(socket.number, directory.path(of: name.newFile)))
-        try Errors.check("fchmodat", rl_port_set_mode(folder, name.newFile, access.fileMode))
-        try Errors.check("listen", rl_port_listen(socket.number, SOMAXCONN))
-        try Errors.check("renameat", rl_port_rename(folder, name.newFile, name.socketFile))
+        let new = "\(directory.path)/\(name.newFile)"
+        try Errors.check("bind", rl_port_bind(socket.number, directory.path(of: name.newFile)), of: new)
+        try Errors.check("fchmodat", rl_port_set_mode(folder, name.newFile, access.fileMode), of: new)
+        try Errors.check("listen", rl_port_listen(socket.number, SOMAXCONN), of: new)
+        let renamed = rl_port_rename(folder, name.newFile, name.socketFile)
+        try Errors.check("renameat", renamed, of: "\(directory.path)/\(name.socketFile)")
     }
 
     /// Gives the name up.
