@@ -107,6 +107,28 @@ struct ToolProcessTests {
             ])
     }
 
+    @Test func `trace and doctor say how long they have looked, and how much of that is kept`() throws {
+        // The run of the main loop begins before the recording.
+        let busy = try shell(
+            """
+            RUNLOOP_INSPECT=1 $program work 100000 >/dev/null & pid=$!
+            until $tool dump $pid 2>/dev/null | grep -q asleep; do sleep 0.05; kill -0 $pid || exit; done
+            $tool trace --for 500ms --events 16 $pid; $tool doctor trace.json; $tool doctor --for 100ms $pid
+            $tool doctor --json --for 100ms $pid; kill $pid
+            """)
+        let lines = busy.text.split(separator: "\n").map(String.init)
+        #expect(lines.first?.contains(" 2 loops, ") == true, "\(lines.first ?? "")")
+        let kept = lines.filter { $0.hasPrefix("The trace has the last ") }
+        #expect(kept.contains { $0.hasSuffix(" --events keeps more.") })
+        #expect(kept.contains { $0.hasSuffix(" What is said is about these.") })
+        #expect(lines.contains { $0.hasPrefix("Looked at RunLoopsDiagnosticsPrograms for ") })
+        let json = try JSON(parsing: lines.last ?? "")
+        #expect((json["seconds"]?.number ?? 0) >= 0.1 && json["keptSeconds"]?.number != nil)
+        let program = try shell("$tool trace --events 16 -- $program work 300; $tool trace --events 0 1 2>&1")
+        #expect(program.text.contains("The trace has the last "))
+        #expect(program.text.contains("--events must be from 1 to "))
+    }
+
     @Test(arguments: ["doctor", "doctor --json"])
     func `characters of a trace that a terminal obeys are printed by number`(command: String) throws {
         let begin = #""pid":1,"tid":1,"name":"#
