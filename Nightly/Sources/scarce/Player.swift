@@ -23,7 +23,9 @@ struct Player {
         limit.set(left)
         let first = Result { try scene.play(stage) }
         let spent = processorTimeOfWaiting()
+        let growth = first.isFailure ? growthOfFailures(scene, stage) : 0
         limit.lift()
+        if growth > 0 { fail("further failures leave \(growth) descriptors open") }
         if spent > .milliseconds(100) { fail("the loop spins: it has used \(spent) in 200 ms") }
         do { try scene.play(stage) } catch { fail("with enough again it throws \(error)") }
         stage.server.stop()
@@ -35,6 +37,25 @@ struct Player {
         case .failure(let error) where isTyped(error): print(error)
         case .failure(let error): fail("it throws \(error)")
         }
+    }
+
+    /// How many descriptors further failures leave open: what a thread keeps, it keeps once.
+    private func growthOfFailures(_ scene: Scene, _ stage: Stage) -> Int {
+        let before = openDescriptors
+        for _ in 0..<3 {
+            // What works by now keeps what it opens.
+            guard Result(catching: { try scene.play(stage) }).isFailure else { return 0 }
+        }
+        // The server closes its ends of connections a moment later.
+        for _ in 0..<5000 where openDescriptors > before { usleep(1000) }
+        return max(0, openDescriptors - before)
+    }
+
+    /// Counted without a descriptor, and without memory.
+    private var openDescriptors: Int {
+        var count = 0
+        for number in CInt(0)..<1024 where fcntl(number, F_GETFD) >= 0 { count += 1 }
+        return count
     }
 
     /// What the process uses while the loop has nothing to do.
@@ -61,4 +82,8 @@ struct Player {
         fflush(nil)
         exit(1)
     }
+}
+
+extension Result {
+    fileprivate var isFailure: Bool { if case .failure = self { true } else { false } }
 }

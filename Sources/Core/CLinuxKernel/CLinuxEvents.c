@@ -342,7 +342,8 @@ int rl_socket_take_error(int descriptor) {
 
 int rl_socket_send(int descriptor, const void *bytes, size_t count) {
     ssize_t sent;
-    do sent = send(descriptor, bytes, count, MSG_NOSIGNAL);
+    // Not by the descriptor's flags alone, which each process that shares the socket can change.
+    do sent = send(descriptor, bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT);
     while (sent < 0 && errno == EINTR);
     return result(sent);
 }

@@ -22,6 +22,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -269,12 +270,13 @@ static int write_quietly(int descriptor, const void *bytes, size_t count) {
     return written;
 }
 
-// Opens a terminal once more, without blocking; negative if that cannot be. poll(2) does not say how much room a terminal has.
-static int reopen_terminal(int descriptor) {
+// Opens a pipe or a terminal once more, without blocking; negative if that cannot be. What poll(2) says of the room in the first
+// one holds no longer when another process writes.
+static int reopen(int descriptor, bool is_pipe) {
     int number;
     // The controlling side of a pseudo-terminal is not opened again: that would make another pseudo-terminal.
-    if (!isatty(descriptor) || ioctl(descriptor, TIOCGPTN, &number) == 0) return -ENOTTY;
-    char path[32];
+    if (!is_pipe && (!isatty(descriptor) || ioctl(descriptor, TIOCGPTN, &number) == 0)) return -ENOTTY;
+    char path[32]; // "/proc/self/fd/" and at most ten digits
     snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
     return made(open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
 }
@@ -290,25 +292,15 @@ int rl_write_ready(int descriptor, const void *bytes, size_t count) {
     if (sent >= 0 || errno != ENOTSOCK) return result(sent);
     struct stat status;
     if (fstat(descriptor, &status) < 0) return -errno;
-    if (!S_ISFIFO(status.st_mode) && !S_ISCHR(status.st_mode)) return write_quietly(descriptor, bytes, count);
-    int terminal = reopen_terminal(descriptor);
-    if (terminal >= 0) {
-        int written = write_quietly(terminal, bytes, count);
-        close(terminal);
-        return written;
-    }
-    // The number of bytes for which there is certainly room after poll(2).
-    size_t portion = S_ISFIFO(status.st_mode) ? PIPE_BUF : 1;
-    size_t done = 0;
-    while (done < count) {
-        int ready = rl_poll(descriptor, POLLOUT);
-        if (ready < 0 && ready != -EINTR && done == 0) return ready;
-        if (ready <= 0) break;
-        int written = write_quietly(
-            descriptor, (const char *)bytes + done, count - done < portion ? count - done : portion);
-        // An error after a part comes again with the next call.
-        if (written < 0) return done > 0 ? (int)done : written;
-        done += (size_t)written;
-    }
-    return done > 0 || count == 0 ? (int)done : -EAGAIN;
+    bool is_pipe = S_ISFIFO(status.st_mode);
+    // Files, and the devices of the kernel's memory, such as /dev/null, wait for no other process.
+    bool waits = is_pipe || (S_ISCHR(status.st_mode) && major(status.st_rdev) != 1);
+    if (!waits) return write_quietly(descriptor, bytes, count);
+    int other = reopen(descriptor, is_pipe);
+    // A pipe that nobody reads cannot be opened for writing.
+    if (other == -ENXIO && is_pipe) return -EPIPE;
+    if (other < 0) return -EOPNOTSUPP;
+    int written = write_quietly(other, bytes, count);
+    close(other);
+    return written;
 }

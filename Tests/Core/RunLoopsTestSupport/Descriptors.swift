@@ -73,6 +73,9 @@ package func readText(_ descriptor: CInt) -> String {
 /// Only where no other test runs: in an exit test, behind ``letDispatchOpenItsTimers()``.
 package func countOpenDescriptors() -> Int { countEntries("/proc/self/fd") }
 
+/// How many numbers below 1024 are open descriptors; needs none itself.
+package func countOpenNumbers() -> Int { (0..<CInt(1024)).count { fcntl($0, F_GETFD) >= 0 } }
+
 /// Opens what Dispatch opens once, when the first task of a process sleeps, and then keeps.
 ///
 /// The task of a test's time limit may be this first one, at any moment of the test.

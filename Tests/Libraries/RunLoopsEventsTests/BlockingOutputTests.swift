@@ -76,6 +76,66 @@ import Testing
         tcflow(terminal, CInt(TCOON))
     }
 
+    @Test func `A writer to a blocking pipe does not wait when another writer takes the room`() throws {
+        let pipe = try BlockingPipe()
+        let server = WritingThread(pipe.writer)
+        let isOver = Locked(false)
+        let other = TestThread {
+            let page = [UInt8](repeating: 2, count: 4096)
+            while !isOver.copy { _ = write(pipe.writer, page, page.count) }
+        }
+        var page = [UInt8](repeating: 0, count: 4096)
+        // Whenever there is room for a page, both want it; one of them gets it, and then nobody reads for a while.
+        for _ in 0..<50 {
+            #expect(read(pipe.reader, &page, page.count) > 0)
+            #expect(server.heartbeat.goesOn(beats: 2))
+        }
+        isOver.withLock { $0 = true }
+        server.writer.invalidate()
+        server.heartbeat.end("takes the room in a shared pipe")
+        let flags = fcntl(pipe.reader, F_GETFL)
+        _ = fcntl(pipe.reader, F_SETFL, flags | O_NONBLOCK)
+        let isGone = Locked(false)
+        let drain = TestThread {
+            var page = [UInt8](repeating: 0, count: 4096)
+            while !isGone.copy { if read(pipe.reader, &page, page.count) <= 0 { usleep(200) } }
+        }
+        other.join()
+        server.end()
+        isGone.withLock { $0 = true }
+        drain.join()
+    }
+
+    @Test func `A writer to a blocking descriptor that cannot be opened again does not block its loop`() throws {
+        var (master, terminal): (CInt, CInt) = (-1, -1)
+        #expect(openpty(&master, &terminal, nil, nil, nil) == 0)
+        defer {
+            close(terminal)
+            close(master)
+        }
+        var settings = termios()
+        tcgetattr(terminal, &settings)
+        cfmakeraw(&settings)
+        tcsetattr(terminal, TCSANOW, &settings)
+        #expect(rl_write_ready(master, "x", 1) == -EOPNOTSUPP)
+        let server = WritingThread(master)
+        // Nobody reads yet.
+        #expect(server.heartbeat.goesOn())
+        #expect(server.writer.unsentCount > 0)
+        var count = 0
+        var space = [UInt8](repeating: 0, count: 4096)
+        while count < WritingThread.sent.count {
+            let got = read(terminal, &space, space.count)
+            if got <= 0 { break }
+            #expect(space[..<got].elementsEqual(WritingThread.sent[count..<count + got]))
+            count += got
+        }
+        #expect(count == WritingThread.sent.count)
+        server.heartbeat.end("does not read a terminal")
+        server.isFinished.wait()
+        server.end()
+    }
+
     @Test func `All bytes arrive through a blocking pipe that is read slowly`() throws {
         let pipe = try BlockingPipe()
         try withLoop { loop in
@@ -115,5 +175,56 @@ private final class BlockingPipe: Sendable {
     func takeReader() -> CInt {
         isTaken.withLock { $0 = true }
         return reader
+    }
+}
+
+/// A thread whose loop writes more than a pipe holds, and then finishes.
+private final class WritingThread: @unchecked Sendable {
+    static let sent = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 / 251) }
+
+    let writer: OutputWriter
+    let heartbeat: Heartbeat
+    let isFinished = Permit()
+    private let thread: TestThread
+    private let loop: RunLoop
+
+    init(_ descriptor: CInt) {
+        let isFinished = isFinished
+        let found = Locked<RunLoop?>(nil)
+        let isThere = Permit()
+        writer = .sendable(RunLoop.File(borrowing: descriptor)) { _, event in
+            if event == .finished { isFinished.signal() }
+        }
+        thread = TestThread { [writer] in
+            let loop = RunLoop.current
+            do { try loop.add(writer, in: .default) } catch { Issue.record("\(error)") }
+            loop.perform {
+                found.withLock { $0 = loop }
+                isThere.signal()
+            }
+            let keeper = RunLoop.Source { _ in }
+            loop.add(keeper, in: .default)
+            #expect(loop.runPlenty() == .stopped)
+            keeper.invalidate()
+        }
+        // Computed here, and not on the loop's thread.
+        precondition(!Self.sent.isEmpty)
+        isThere.wait()
+        guard let loop = found.copy else { preconditionFailure("the thread has left its loop") }
+        self.loop = loop
+        heartbeat = Heartbeat(on: loop)
+        #expect(heartbeat.goesOn(beats: 1))
+        // On the loop's thread, as a program does.
+        loop.perform { [writer] in
+            writer.write(Self.sent)
+            writer.finish()
+        }
+        loop.wakeUp()
+    }
+
+    func end() {
+        loop.perform { RunLoop.current.stop() }
+        loop.wakeUp()
+        thread.join()
     }
 }

@@ -316,7 +316,7 @@ import Testing
             let stream = SocketStream(here) { _, event in said.value.append(event) }
             add(stream, to: loop)
             #expect(loop.runPlenty() == .finished)
-            let error = RunLoop.SystemCallError(call: "read", code: ECONNRESET)
+            let error = RunLoop.SystemCallError(call: "recv", code: ECONNRESET)
             #expect(said.value == [.received(Array("half a mes".utf8)), .failed(error)])
             #expect(!stream.isValid)
         }

@@ -34,6 +34,18 @@ import Testing
         }
     }
 
+    @Test func `The error of a directory names its path`() {
+        for (call, body) in [
+            ("mkdir /nonexistent/ports", { try RunLoop.MessagePort.Directory(making: "/nonexistent/ports") }),
+            ("open /nonexistent", { try RunLoop.MessagePort.Directory(shared: "/nonexistent") }),
+        ] {
+            do {
+                _ = try body()
+                Issue.record("no error")
+            } catch { #expect("\(error)" == "\(call): No such file or directory (errno 2)") }
+        }
+    }
+
     @Test func `A directory path that contains a zero byte is refused`() throws {
         let directory = try TestDirectory()
         let path = directory.path + "\0other"

@@ -51,7 +51,7 @@ import Testing
             #expect(try Tool.run("port send clock bye --id 9").status == 0)
             let heard = Tool.end(listener)
             #expect(heard.status == 0)
-            #expect(heard.text == "listening as clock\nid 4: first\\u{1B}\nid 0: how are you\nid 9: bye\n")
+            #expect(heard.text == "listening as clock\nid 4: first\\u{1b}\nid 0: how are you\nid 9: bye\n")
             #expect(try Tool.run("port ls").text == "")
             let nobody = try Tool.run("port send clock hello")
             #expect(nobody.status == 256)

@@ -107,6 +107,52 @@ struct ToolProcessTests {
             ])
     }
 
+    @Test func `trace and doctor say how long they have looked, and how much of that is kept`() throws {
+        // The run of the main loop begins before the recording.
+        let busy = try shell(
+            """
+            RUNLOOP_INSPECT=1 $program work 100000 >/dev/null & pid=$!
+            until $tool dump $pid 2>/dev/null | grep -q asleep; do sleep 0.05; kill -0 $pid || exit; done
+            $tool trace --for 500ms --events 16 $pid; $tool doctor trace.json; $tool doctor --for 100ms $pid
+            $tool doctor --json --for 100ms $pid; kill $pid
+            """)
+        let lines = busy.text.split(separator: "\n").map(String.init)
+        #expect(lines.first?.contains(" 2 loops, ") == true, "\(lines.first ?? "")")
+        let kept = lines.filter { $0.hasPrefix("The trace has the last ") }
+        #expect(kept.contains { $0.hasSuffix(" --events keeps more.") })
+        #expect(kept.contains { $0.hasSuffix(" What is said is about these.") })
+        #expect(lines.contains { $0.hasPrefix("Looked at RunLoopsDiagnosticsPrograms for ") })
+        let json = try JSON(parsing: lines.last ?? "")
+        #expect((json["seconds"]?.number ?? 0) >= 0.1 && json["keptSeconds"]?.number != nil)
+        let program = try shell("$tool trace --events 16 -- $program work 300; $tool trace --events 0 1 2>&1")
+        #expect(program.text.contains("The trace has the last "))
+        #expect(program.text.contains("--events must be from 1 to "))
+    }
+
+    @Test(arguments: ["doctor", "doctor --json"])
+    func `characters of a trace that a terminal obeys are printed by number`(command: String) throws {
+        let begin = #""pid":1,"tid":1,"name":"#
+        let (text, status) = try shell(
+            #"""
+            cat >trace.json <<'END'
+            {"otherData": {"program": "p\u001b[2J\u009b1m"}, "traceEvents": [
+            {"ph":"B","ts":0,"cat":"run",BEGIN"run"}, {"ph":"B","ts":1,"cat":"turn",BEGIN"turn"},
+            {"ph":"B","ts":2,"cat":"timer",BEGIN"x\u001b]52;c;eA==\u0007\u202ey\nz\u2066"},
+            {"ph":"E","ts":900000,"pid":1,"tid":1}, {"ph":"E","ts":900001,"pid":1,"tid":1},
+            {"ph":"E","ts":900002,"pid":1,"tid":1}]}
+            END
+            sed 's/"ph":"B"/"ph":"\\u001b"/' trace.json >broken.json
+            $tool COMMAND trace.json; $tool COMMAND broken.json 2>&1
+            """#.replacing("BEGIN", with: begin).replacing("COMMAND", with: command))
+        #expect(status == 1)
+        let plain = #"x\u{1b}]52;c;eA==\u{7}\u{202e}y\u{a}z\u{2066}"#
+        #expect(text.contains(command == "doctor" ? plain : #"x\u001b]52;c;eA=="#))
+        #expect(text.contains(#"broken.json: no trace: event 0 has the unknown phase \u{1b}"#))
+        for scalar in text.unicodeScalars where scalar != "\n" {
+            #expect(![.control, .format].contains(scalar.properties.generalCategory), "\(scalar.value)")
+        }
+    }
+
     @Test func `misuse ends with status 64, help with 0 and a failure with 1`() throws {
         let errors = try shell("$tool top --nonsense 2>&1; echo $?; $tool dump 2147483647 2>&1; echo $?")
         #expect(errors.text.contains("See 'runloop top --help' for more information.\n64\n"))

@@ -210,6 +210,7 @@ struct TopTests {
         #expect(Format.percent(-1) == "0.0 %" && Format.percent(0.9999) == "99.9 %" && Format.percent(2) == "100.0 %")
         #expect(Format.count(1, "turn") == "1 turn" && Format.count(2, "turn") == "2 turns")
         #expect(LoopWording.visible("a\u{1B}\"\\\t漢") == "a\\u{1b}\"\\\\t\\u{6f22}")
+        #expect(Output.visible("µ…█漢\t\u{9B}\u{200B}\r") == "µ…█漢\t\\u{9b}\\u{200b}\\u{d}")
         #expect(Format.column("abcdef", 4) == "abc~" && Format.column("a", 3) == "a  ")
     }
 }

@@ -192,7 +192,7 @@ struct SymbolizerTests {
     }
 
     @Test func `names of C functions are kept`() {
-        #expect(Symbolizer.readable("clock_nanosleep") == "clock_nanosleep")
+        #expect(Symbolizer.readable(.init(text: "clock_nanosleep", isCut: false)) == "clock_nanosleep")
     }
 
     @Test func `an address outside all libraries has no name`() {

@@ -83,8 +83,9 @@ int rl_blocking_pipe(int *ends);
 bool rl_is_open(int descriptor);
 int rl_close_on_exec(int descriptor);
 bool rl_is_terminal(int descriptor);
-// Writes what the other side takes now, also to a blocking descriptor; -EAGAIN if that is nothing. Another process that writes to
-// the same pipe or terminal can still take the room in between. Sends no SIGPIPE: a pipe that nobody reads gives -EPIPE.
+// Writes what the other side takes now, also to a blocking descriptor; -EAGAIN if that is nothing. Never waits for another process:
+// a blocking pipe or terminal is opened once more for the write, and one that cannot be opened gives -EOPNOTSUPP. Sends no SIGPIPE: a
+// pipe that nobody reads gives -EPIPE.
 int rl_write_ready(int descriptor, const void *bytes, size_t count);
 
 #endif

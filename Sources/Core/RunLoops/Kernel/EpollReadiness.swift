@@ -390,10 +390,11 @@ final class EpollReadiness: Readiness {
         let unchanged = timers[index].deadline == deadline
         if unchanged, deadline == .max { return }
         if unchanged, base != .realtime, deadline > SystemCalls.now(base) { return }
-        timers[index].deadline = deadline
         try check(
             "timerfd_settime",
             calls.timerSet(timers[index].descriptor, deadline: deadline, cancelOnSet: base == .realtime))
+        // Not before: a date that was not set must be set by the next wait.
+        timers[index].deadline = deadline
     }
 
     @inline(__always)

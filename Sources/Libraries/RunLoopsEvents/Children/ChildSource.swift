@@ -132,7 +132,7 @@ public final class ChildSource: EventSource, @unchecked Sendable {
     private init(
         _ process: CInt, _ reaps: Bool, _ origin: SourceOrigin, _ handler: @escaping Handler
     ) throws(RunLoop.SystemCallError) {
-        let file = Descriptor(try check("pidfd_open", rl_pidfd_open(process)))
+        let file = Descriptor(try check("pidfd_open", rl_pidfd_open(process), of: "of process \(process)"))
         self.process = process
         self.reaps = reaps
         child = nil

@@ -190,6 +190,6 @@ struct FollowedPath {
 
     private mutating func refuse(_ code: CInt) {
         if code == ENOENT || code == ENOTDIR { return }
-        refusal = RunLoop.SystemCallError(call: "inotify_add_watch", code: code)
+        refusal = RunLoop.SystemCallError(call: "inotify_add_watch", code: code, subject: path)
     }
 }

@@ -56,9 +56,11 @@ struct WatchTree {
         if roots[path] != nil { return }
         // A program may go to another directory, and the path would lead elsewhere.
         let place = try path.madeAbsolute()
-        let watch = try check("inotify_add_watch", system.add(place, mask))
+        let watch = try check("inotify_add_watch", system.add(place, mask), of: path.decoded)
         // One inode has one kernel watch: two paths to the inode could not be distinguished.
-        if nodes[watch] != nil { throw RunLoop.SystemCallError(call: "inotify_add_watch", code: EEXIST) }
+        if nodes[watch] != nil {
+            throw RunLoop.SystemCallError(call: "inotify_add_watch", code: EEXIST, subject: path.decoded)
+        }
         let root = WatchNode(root: path, at: place, watch: watch)
         nodes[watch] = root
         roots[path] = root

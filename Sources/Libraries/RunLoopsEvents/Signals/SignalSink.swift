@@ -29,7 +29,7 @@ final class SignalSink: @unchecked Sendable {
         let result = Self.changes.withLock {
             rl_signal_attach(signal, file.number, !rl_signal_is_dispatchs(signal), &made)
         }
-        try check("sigaction", result)
+        try check("sigaction", result, of: "of signal \(signal)")
         self.signal = signal
         self.file = file
         pointer = made.unsafelyUnwrapped

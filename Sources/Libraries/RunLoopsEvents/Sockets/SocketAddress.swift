@@ -31,7 +31,7 @@ extension RunLoop {
         ///
         /// Otherwise as ``unix(_:)``.
         public static func unix(bytes path: [UInt8]) throws(RunLoop.SystemCallError) -> RunLoop.SocketAddress {
-            try RunLoop.SocketAddress("sockaddr_un") { storage in
+            try RunLoop.SocketAddress("sockaddr_un", of: String(decoding: path, as: UTF8.self)) { storage in
                 path.withUnsafeBytes { rl_address_unix(storage, $0.baseAddress, $0.count) }
             }
         }
@@ -44,9 +44,9 @@ extension RunLoop {
         public static func internet(_ host: String, port: UInt16) throws(RunLoop.SystemCallError)
             -> RunLoop.SocketAddress
         {
-            let host = try SystemText(host, for: "inet_pton")
-            return try RunLoop.SocketAddress("inet_pton") { storage in
-                host.withCString { rl_address_internet(storage, $0, port) }
+            let text = try SystemText(host, for: "inet_pton")
+            return try RunLoop.SocketAddress("inet_pton", of: host) { storage in
+                text.withCString { rl_address_internet(storage, $0, port) }
             }
         }
 
@@ -61,10 +61,12 @@ extension RunLoop {
             try self.init(peer ? "getpeername" : "getsockname") { rl_socket_address(descriptor, peer, $0) }
         }
 
-        private init(_ call: String, _ write: (UnsafeMutableRawPointer) -> CInt) throws(RunLoop.SystemCallError) {
+        private init(
+            _ call: String, of subject: @autoclosure () -> String? = nil, _ write: (UnsafeMutableRawPointer) -> CInt
+        ) throws(RunLoop.SystemCallError) {
             var storage = [UInt8](repeating: 0, count: Int(RL_ADDRESS_ROOM))
             let length = storage.withUnsafeMutableBytes { write($0.baseAddress.unsafelyUnwrapped) }
-            bytes = Array(storage.prefix(Int(try check(call, length))))
+            bytes = Array(storage.prefix(Int(try check(call, length, of: subject()))))
         }
 
         /// The port; `nil` for a Unix socket.

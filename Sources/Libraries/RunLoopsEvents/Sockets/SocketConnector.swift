@@ -85,7 +85,7 @@ public final class SocketConnector: EventSource, @unchecked Sendable {
             rl_socket_connect(file.number, $0.baseAddress, UInt32($0.count))
         }
         let isUnderWay = result == 0 || result == -EINPROGRESS
-        refusal = isUnderWay ? nil : RunLoop.SystemCallError(call: "connect", code: -result)
+        refusal = isUnderWay ? nil : Self.error(-result, address)
         self.address = address
         self.handler = handler
         // Writable when the socket is connected or refused. A socket that was refused at once is ready as well: it is
@@ -99,7 +99,11 @@ public final class SocketConnector: EventSource, @unchecked Sendable {
         // Keeps the descriptor open, as the stream will.
         let socket = RunLoop.Socket(file)
         let error = rl_socket_take_error(file.number)
-        finish(error == 0 ? .success(socket) : .failure(RunLoop.SystemCallError(call: "connect", code: error)))
+        finish(error == 0 ? .success(socket) : .failure(Self.error(error, address)))
+    }
+
+    private static func error(_ code: CInt, _ address: RunLoop.SocketAddress) -> RunLoop.SystemCallError {
+        RunLoop.SystemCallError(call: "connect", code: code, subject: "\(address)")
     }
 
     override func refused(_ error: RunLoop.SystemCallError) { finish(.failure(error)) }

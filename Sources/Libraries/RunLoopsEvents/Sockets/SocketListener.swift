@@ -100,7 +100,7 @@ public final class SocketListener: EventSource, @unchecked Sendable {
         let number = try check("socket", rl_socket_create(address.family))
         let result = Self.listen(number, address, CInt(clamping: backlog))
         if result < 0 { _ = rl_close(number) }
-        try check("bind", result)
+        try check("bind", result, of: "\(address)")
         let name = SocketFile(address)
         // Nobody else has the socket but children that have not called exec yet, in which it would go on listening.
         let file = Descriptor(number) {

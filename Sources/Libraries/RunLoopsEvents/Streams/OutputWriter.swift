@@ -12,9 +12,11 @@ public import RunLoops
 /// ``Event/drained`` when they have been written. ``finish()`` closes the file after the last byte: a child that reads
 /// its standard input sees the end.
 ///
-/// A blocking descriptor, as standard output often is, does not block the loop: the writer writes only as much as the
-/// system reports room for. If another process writes to the same pipe or terminal at the same moment, a write may wait
-/// for the other side. Writing to a pipe without a reader fails with `EPIPE`, and sends no `SIGPIPE`.
+/// A blocking descriptor, as standard output often is, does not block the loop, and its flags, which other processes
+/// may share, stay as they are: the writer opens the pipe or terminal once more for each write. Where the system refuses
+/// that, as for a pipe of another user and for the controlling side of a pseudo-terminal, a thread of its own writes, 4
+/// KiB at a time; it ends, at the latest, when the other side has taken these bytes or has closed. Writing to a pipe
+/// without a reader fails with `EPIPE`, and sends no `SIGPIPE`.
 ///
 /// Thread safety: all members may be used by any thread. If several threads write, the bytes of each call stay
 /// together.
@@ -39,10 +41,13 @@ public final class OutputWriter: EventSource, @unchecked Sendable {
         var buffer: OutputBuffer
         var isFinishing = false
         var failure: RunLoop.SystemCallError?
+        /// Whether a thread writes the first bytes of the buffer.
+        var hasThread = false
 
         /// The end and a failure are reported in a callout of their own.
         var interest: EventSource.Events {
-            !buffer.isEmpty || buffer.isFull || isFinishing || failure != nil ? .writable : []
+            if hasThread { return [] }
+            return !buffer.isEmpty || buffer.isFull || isFinishing || failure != nil ? .writable : []
         }
     }
 
@@ -174,13 +179,52 @@ public final class OutputWriter: EventSource, @unchecked Sendable {
     ///
     /// With the lock held.
     private func flush(_ number: CInt) {
-        if state.buffer.isEmpty || state.failure != nil { return }
+        if state.buffer.isEmpty || state.failure != nil || state.hasThread { return }
         var result: CInt = 0
         state.buffer.take { bytes in
             result = rl_write_ready(number, bytes.baseAddress, bytes.count)
             return Int(result)
         }
+        if result == -EOPNOTSUPP { return writeOnThread() }
         if result < 0, result != -EAGAIN { state.failure = RunLoop.SystemCallError(call: "write", code: -result) }
+    }
+
+    /// Lets a thread of its own write the next bytes: the write may wait for the other side.
+    ///
+    /// With the lock held.
+    private func writeOnThread() {
+        guard let file = descriptor else { return }
+        var portion: [UInt8] = []
+        state.buffer.take { bytes in
+            portion = Array(bytes.prefix(4096))
+            return 0
+        }
+        let work = Unmanaged.passRetained(
+            ThreadedWrite { [weak self, portion] in
+                let result = portion.withUnsafeBytes { rl_write(file.number, $0.baseAddress, $0.count) }
+                self?.wrote(result)
+            })
+        let result = rl_thread_start_detached(
+            { argument in
+                // Blocks all signals, and so SIGPIPE, which the kernel sends to the thread that writes.
+                rl_become_helper("runloop-output")
+                // SAFETY: the reference passed below; taken once.
+                Unmanaged<ThreadedWrite>.fromOpaque(argument.unsafelyUnwrapped).takeRetainedValue().body()
+                return nil
+            }, work.toOpaque())
+        state.hasThread = result == 0
+        if result == 0 { return }
+        work.release()
+        state.failure = RunLoop.SystemCallError(call: "pthread_create", code: -result)
+    }
+
+    /// Goes on after the bytes that the thread has written, when the descriptor is ready again.
+    private func wrote(_ result: CInt) {
+        change { _ in
+            state.hasThread = false
+            state.buffer.take { _ in Int(result) }
+            if result < 0 { state.failure = RunLoop.SystemCallError(call: "write", code: -result) }
+        }
     }
 
     private func call(_ event: Event) {
@@ -198,4 +242,11 @@ public final class OutputWriter: EventSource, @unchecked Sendable {
         if event == .finished { file.close() }
         handler?(self, event)
     }
+}
+
+/// A write on a thread of its own.
+private final class ThreadedWrite: Sendable {
+    let body: @Sendable () -> Void
+
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 }

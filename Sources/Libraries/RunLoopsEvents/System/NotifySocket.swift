@@ -82,6 +82,6 @@ public struct NotifySocket: Hashable, Sendable {
                     descriptors.count)
             }
         }
-        try checkService("sendmsg", result)
+        try checkService("sendmsg", result, of: "to \(path)")
     }
 }

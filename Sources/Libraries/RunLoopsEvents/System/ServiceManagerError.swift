@@ -25,6 +25,10 @@ public enum ServiceManagerError: Error, Hashable, Sendable, CustomStringConverti
 
 /// Returns what the call returned; throws the error of the system.
 @discardableResult
-func checkService(_ call: String, _ result: CInt) throws(ServiceManagerError) -> CInt {
-    do throws(RunLoop.SystemCallError) { return try check(call, result) } catch { throw .system(error) }
+func checkService(
+    _ call: String, _ result: CInt, of subject: @autoclosure () -> String? = nil
+) throws(ServiceManagerError) -> CInt {
+    do throws(RunLoop.SystemCallError) {
+        return try check(call, result, of: subject())
+    } catch { throw .system(error) }
 }

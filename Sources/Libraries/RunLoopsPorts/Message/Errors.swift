@@ -14,8 +14,10 @@ enum Errors {
 
     /// Returns the result of a system call; throws if the result is negative, which is a negated error number.
     @discardableResult
-    static func check(_ call: String, _ result: CInt) throws(RunLoop.PortError) -> CInt {
-        if result < 0 { throw .system(.init(call: call, code: -result)) }
+    static func check(
+        _ call: String, _ result: CInt, of subject: @autoclosure () -> String? = nil
+    ) throws(RunLoop.PortError) -> CInt {
+        if result < 0 { throw .system(.init(call: call, code: -result, subject: subject())) }
         return result
     }
 
@@ -35,7 +37,7 @@ enum Errors {
         case ENOENT, ECONNREFUSED: .noSuchPort(name)
         case EACCES, EPERM: .notPermitted
         case EAGAIN: .timedOut
-        default: .system(.init(call: "connect", code: code))
+        default: .system(.init(call: "connect", code: code, subject: name))
         }
     }
 }

@@ -160,8 +160,24 @@ protocol Route: AnyObject, Sendable {
     /// Returns the handle of the channel on which an answer will come from another process; 0 for none.
     @discardableResult
     func send(_ delivery: Delivery, until deadline: Int64) throws(RunLoop.PortError) -> UInt64
-    /// A socket on which another process can send to the same port; the process calls the port by `handle`.
-    func export(_ handle: UInt64) throws(RunLoop.PortError) -> RunLoop.MessagePort.Descriptor
+    /// Makes a socket on which another process can send to the same port; the process calls the port by `handle`.
+    ///
+    /// If a connection has to be made first, waits for it until `deadline`.
+    func export(_ handle: UInt64, until deadline: Int64) throws(RunLoop.PortError) -> Export
     /// Whether no message that is sent this way can arrive any more; `false` if that is not known.
     var isDead: Bool { get }
+}
+
+/// A socket to a port, for another process, of which it is not known yet whether it can be sent.
+struct Export: Sendable {
+    let end: RunLoop.MessagePort.Descriptor
+    /// Called once, with whether the socket was sent; if not, the port forgets the socket.
+    ///
+    /// With `false` called with no lock held.
+    let settle: @Sendable (_ wasSent: Bool) -> Void
+
+    init(_ end: RunLoop.MessagePort.Descriptor, settle: @escaping @Sendable (_ wasSent: Bool) -> Void) {
+        self.end = end
+        self.settle = settle
+    }
 }

@@ -52,7 +52,9 @@ extension RunLoop.MessagePort {
 
         /// The path of a program; a zero would cut it.
         private static func checked(_ path: String) throws(RunLoop.PortError) -> SystemText {
-            guard let checked = SystemText(path) else { throw .system(.init(call: "open", code: EINVAL)) }
+            guard let checked = SystemText(path) else {
+                throw .system(.init(call: "open", code: EINVAL, subject: path))
+            }
             return checked
         }
 
@@ -82,7 +84,7 @@ extension RunLoop.MessagePort {
 
         private convenience init(making path: SystemText) throws(RunLoop.PortError) {
             let result = path.withCString { rl_port_make_directory($0, 0o700) }
-            if result < 0, result != -Errors.exists { throw .system(.init(call: "mkdir", code: -result)) }
+            if result != -Errors.exists { try Errors.check("mkdir", result, of: path.decoded) }
             try self.init(opening: path, followsLinks: false)
             try requirePrivate()
         }
@@ -92,17 +94,17 @@ extension RunLoop.MessagePort {
             if result == -ELOOP || result == -ENOTDIR {
                 throw .unsafeDirectory("\(path.decoded) is no directory, or a link to one")
             }
-            try Errors.check("open", result)
+            try Errors.check("open", result, of: path.decoded)
             self.path = path.decoded
             descriptor = Descriptor(adopting: result)
             var file = rl_file()
-            try Errors.check("fstat", rl_port_describe(result, &file))
+            try Errors.check("fstat", rl_port_describe(result, &file), of: path.decoded)
             identity = Identity(device: file.device, number: file.number)
         }
 
         private func describe() throws(RunLoop.PortError) -> rl_file {
             var file = rl_file()
-            try Errors.check("fstat", rl_port_describe(descriptor.number, &file))
+            try Errors.check("fstat", rl_port_describe(descriptor.number, &file), of: path)
             return file
         }
 

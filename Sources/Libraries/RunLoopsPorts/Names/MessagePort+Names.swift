@@ -71,18 +71,18 @@ extension RunLoop.MessagePort.Directory {
     /// - Complexity: O(n) in the files of the directory, and some system calls for each.
     public func publishedPorts() throws(RunLoop.PortError) -> [Entry] {
         // A second open file of the directory, with a read position of its own.
-        let number = try Errors.check("open", rl_port_open_directory(path(of: "."), true))
+        let number = try Errors.check("open", rl_port_open_directory(path(of: "."), true), of: path)
         guard let stream = fdopendir(number) else {
             _ = rl_close(number)
-            throw .system(.init(call: "fdopendir", code: errno))
+            throw .system(.init(call: "fdopendir", code: errno, subject: path))
         }
         defer { closedir(stream) }
         var found: [Entry] = []
         while let entry = readdir(stream) {
-            // SAFETY: the kernel ends names with a zero, within the 256 bytes of the field.
-            let file = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
+            guard let place = MemoryLayout<dirent>.offset(of: \.d_name) else { continue }
+            // SAFETY: the C library ends the name with a zero. On some file systems a name is longer than the 256 bytes
+            // of the field: it is read where it is, and not as the field.
+            let file = String(cString: (UnsafeRawPointer(entry) + place).assumingMemoryBound(to: CChar.self))
             guard let name = PortName(socketFile: file) else { continue }
             found.append(Entry(name: name.text, process: owner(of: name)))
         }

@@ -43,8 +43,13 @@ final class Publication: @unchecked Sendable {
         self.connected = connected
         self.rests = rests
         lockFile = try Self.takeLock(name, directory)
-        socket = try PortSocket.make()
-        try listen()
+        do throws(RunLoop.PortError) {
+            socket = try PortSocket.make()
+            try listen()
+        } catch {
+            Self.removeFiles(of: name, in: directory)
+            throw error
+        }
         spare = reserve()
         source = .sendable(socket.number, label: "listener \(name.text)") { [weak self] source, _ in
             if self?.accept() == false { self?.rests(source) }
@@ -57,11 +62,12 @@ final class Publication: @unchecked Sendable {
     {
         while true {
             let number = try Errors.check(
-                "openat", rl_port_open_lock(directory.descriptor.number, name.lockFile, true, 0o600))
+                "openat", rl_port_open_lock(directory.descriptor.number, name.lockFile, true, 0o600),
+                of: "\(directory.path)/\(name.lockFile)")
             let file = PrivateDescriptor(adopting: number)
             let result = rl_port_lock(number)
             if result == -EWOULDBLOCK { throw .nameTaken(name.text) }
-            try Errors.check("flock", result)
+            try Errors.check("flock", result, of: "\(directory.path)/\(name.lockFile)")
             // A previous owner may have removed the file between the two calls: then the lock is on a file that nobody
             // sees.
             guard try isCurrent(number, name, directory) else { continue }
@@ -80,7 +86,7 @@ final class Publication: @unchecked Sendable {
         try Errors.check("fstat", rl_port_describe(number, &held))
         let result = rl_port_describe_at(directory.descriptor.number, name.lockFile, &seen)
         if result == -Errors.notFound { return false }
-        try Errors.check("fstatat", result)
+        try Errors.check("fstatat", result, of: "\(directory.path)/\(name.lockFile)")
         return held.device == seen.device && held.number == seen.number
     }
 
@@ -89,10 +95,12 @@ final class Publication: @unchecked Sendable {
         let folder = directory.descriptor.number
         // Left behind by a process that died here.
         _ = rl_port_remove(folder, name.newFile)
-        try Errors.check("bind", rl_port_bind(socket.number, directory.path(of: name.newFile)))
-        try Errors.check("fchmodat", rl_port_set_mode(folder, name.newFile, access.fileMode))
-        try Errors.check("listen", rl_port_listen(socket.number, SOMAXCONN))
-        try Errors.check("renameat", rl_port_rename(folder, name.newFile, name.socketFile))
+        let new = "\(directory.path)/\(name.newFile)"
+        try Errors.check("bind", rl_port_bind(socket.number, directory.path(of: name.newFile)), of: new)
+        try Errors.check("fchmodat", rl_port_set_mode(folder, name.newFile, access.fileMode), of: new)
+        try Errors.check("listen", rl_port_listen(socket.number, SOMAXCONN), of: new)
+        let renamed = rl_port_rename(folder, name.newFile, name.socketFile)
+        try Errors.check("renameat", renamed, of: "\(directory.path)/\(name.socketFile)")
     }
 
     /// Gives the name up.
@@ -108,11 +116,17 @@ final class Publication: @unchecked Sendable {
         }
         source?.invalidate()
         socket.shutListener()
-        let folder = directory.descriptor.number
-        // In this order: while the lock's file exists, nobody else can have the name. It does no harm if somebody has
-        // removed the files before.
-        _ = rl_port_remove(folder, name.socketFile)
-        _ = rl_port_remove(folder, name.lockFile)
+        _ = rl_port_remove(directory.descriptor.number, name.socketFile)
+        Self.removeFiles(of: name, in: directory)
+    }
+
+    /// Removes the files beside the socket, with the lock held.
+    ///
+    /// The lock's file goes last: while it exists, no other process can have the name. It does no harm if another process has
+    /// removed the files before.
+    private static func removeFiles(of name: PortName, in directory: RunLoop.MessagePort.Directory) {
+        _ = rl_port_remove(directory.descriptor.number, name.newFile)
+        _ = rl_port_remove(directory.descriptor.number, name.lockFile)
     }
 
     // MARK: The loop's thread

@@ -131,8 +131,9 @@ extension RunLoop {
 
         // MARK: In the loop
 
-        /// Adds the port to `loop`; returns `nil` if the port is invalid.
-        func join(_ loop: RunLoop, _ mode: RunLoop.Mode) -> [RunLoop.DescriptorSource]? {
+        /// Adds the port to `loop`; returns `nil` if the port is invalid, otherwise its sockets, and whether the port was in no
+        /// loop before.
+        func join(_ loop: RunLoop, _ mode: RunLoop.Mode) -> (sockets: [RunLoop.DescriptorSource], isFirst: Bool)? {
             requireAllowedThread(allowedThread, of: self, in: loop.threadID)
             return lock.withLock {
                 guard valid, !generation.isInherited else { return nil }
@@ -141,11 +142,17 @@ extension RunLoop {
                     self.loop == nil || self.loop === loop,
                     "<MessagePort \(label.text)> cannot be added to a second loop: a port belongs to the first loop it was added to, so that its messages stay in order. Make a port for each loop."
                 )
+                let isFirst = self.loop == nil
                 self.loop = loop
                 if !modes.contains(mode) { modes.append(mode) }
                 keeper = self
-                return socketSources
+                return (socketSources, isFirst)
             }
+        }
+
+        /// The loop could not take the port: another loop may.
+        func leaveLoop() {
+            lock.withLock { if modes.isEmpty { loop = nil } }
         }
 
         func leave(_ mode: RunLoop.Mode) -> [RunLoop.DescriptorSource] {

@@ -8,8 +8,8 @@ internal import Synchronization
 
 /// The owner of a queue, as far as the queue has to know it.
 protocol QueueReceiver: AnyObject, Sendable {
-    /// Makes a channel to the port; returns its other end.
-    func makeChannel(_ handle: UInt64) throws(RunLoop.PortError) -> RunLoop.MessagePort.Descriptor
+    /// Makes a channel to the port; returns its other end, without which the channel is closed again.
+    func makeChannel(_ handle: UInt64) throws(RunLoop.PortError) -> Export
 }
 
 /// The messages that wait for a port of this process: any thread puts messages in, the loop's thread takes them out,
@@ -107,7 +107,7 @@ final class MessageQueue: Route, @unchecked Sendable {
         }
     }
 
-    func export(_ handle: UInt64) throws(RunLoop.PortError) -> RunLoop.MessagePort.Descriptor {
+    func export(_ handle: UInt64, until deadline: Int64) throws(RunLoop.PortError) -> Export {
         if generation.isInherited { throw .dead }
         guard let receiver = lock.withLock({ receiver }) else { throw .dead }
         return try receiver.makeChannel(handle)

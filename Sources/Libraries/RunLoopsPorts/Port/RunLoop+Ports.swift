@@ -17,20 +17,21 @@ extension RunLoop {
     /// - Complexity: O(1), and one system call for each connection of the port.
     @discardableResult
     public func add(_ port: MessagePort, in mode: Mode) throws(SystemCallError) -> Bool {
-        guard let sockets = port.join(self, mode) else { return false }
+        guard let (sockets, isFirst) = port.join(self, mode) else { return false }
         guard add(port.queue.source, in: mode) else {
             // The thread has ended, or another thread has made the port invalid: no mode keeps it.
             remove(port, from: mode)
             return false
         }
-        port.queue.attach(self)
         do {
             for socket in sockets { try add(socket, in: mode) }
         } catch {
             // In the mode with all connections, or not at all.
             remove(port, from: mode)
+            if isFirst { port.leaveLoop() }
             throw error
         }
+        port.queue.attach(self)
         return true
     }
 

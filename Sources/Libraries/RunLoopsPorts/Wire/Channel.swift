@@ -10,19 +10,24 @@ internal import RunLoops
 /// Ports that messages bring along are introduced once, by sending one of their sockets, and called by a handle
 /// afterwards.
 ///
+/// No lock is held while a thread waits for the other side: a thread that waits for room keeps no other thread, and so
+/// no loop, from sending.
+///
 /// Thread safety: all members may be used by any thread.
 final class Channel: Route, @unchecked Sendable {
     let socket: PortSocket
     /// The limits of the other side.
     private let longest: Int
     private let most: Int
-    private let gate = TimedLock()
-    // Guarded by the gate.
+    private let lock = Lock()
+    // Guarded by the lock, under which no call waits.
     @exclusivity(unchecked) private var introduced: [ObjectIdentifier: (handle: UInt64, route: any Route)] = [:]
     @exclusivity(unchecked) private var isBroken = false
     /// Replies that found no room; while there are such replies, this side does not listen to the asker.
-    @exclusivity(unchecked) private var late = Ring<Delivery>()
-    /// Called with the gate held, when the first reply finds no room.
+    @exclusivity(unchecked) private var late = Ring<Outgoing>()
+    /// Whether ``backlogBegan`` was called, and ``flush()`` has not returned true since.
+    @exclusivity(unchecked) private var isBacklogged = false
+    /// Called with no lock held, when the first reply finds no room.
     private let backlogBegan: (@Sendable (Channel) -> Void)?
 
     /// Replies that find no room are kept, if there is a closure that arranges a later try.
@@ -37,8 +42,6 @@ final class Channel: Route, @unchecked Sendable {
     private let isTurnedAway = Guarded(false)
 
     /// Whether nothing can be sent any more.
-    ///
-    /// Asks the kernel, not the lock: the holder of the lock may be waiting for room.
     var isClosed: Bool { socket.hasHungUp }
 
     /// Whether the port has gone; a port that has closed the connection to make room for others has not.
@@ -50,116 +53,206 @@ final class Channel: Route, @unchecked Sendable {
         }
     }
 
-    func export(_ handle: UInt64) throws(RunLoop.PortError) -> RunLoop.MessagePort.Descriptor {
-        try socket.copy()
+    func export(_ handle: UInt64, until deadline: Int64) throws(RunLoop.PortError) -> Export {
+        Export(try socket.copy()) { [socket] wasSent in
+            // From now on another process may use the connection.
+            if wasSent { socket.markShared() }
+        }
     }
 
     func send(_ delivery: Delivery, until deadline: Int64) throws(RunLoop.PortError) -> UInt64 {
         if socket.isInherited { throw .dead }
-        if delivery.message.bytes.count > longest { throw .tooLarge(longest) }
-        if delivery.message.descriptors.count > most { throw .tooManyDescriptors(most) }
-        // An answer must not be lost, so it waits for the lock however long that takes; no holder of the lock waits for
-        // an asker.
-        let patience = delivery.isAnswer ? Deadline.never : deadline
-        return try gate.withLock(until: patience) { () throws(RunLoop.PortError) -> UInt64 in
-            if isBroken { throw .dead }
-            // Behind waiting answers, to stay in order.
-            if !late.isEmpty { return try keep(delivery) }
-            do throws(RunLoop.PortError) {
-                return try write(delivery, until: deadline)
-            } catch {
-                if error == .full, delivery.isAnswer, backlogBegan != nil { return try keep(delivery) }
-                // The dead port may also be the port that the message brings along, which was taken back meanwhile.
-                if error == .dead, socket.hasHungUp { isBroken = true }
-                throw error
+        let message = delivery.message
+        if message.bytes.count > longest { throw .tooLarge(longest) }
+        if message.descriptors.count > most { throw .tooManyDescriptors(most) }
+        if message.descriptors.contains(where: { $0.number < 0 }) { throw .invalidDescriptor }
+        var outgoing = Outgoing(delivery, try introduction(of: delivery, until: deadline))
+        // Without an effect once the port was introduced.
+        defer { outgoing.takeBack() }
+        while true {
+            switch try attempt(&outgoing) {
+            case .sent(let handle): return handle
+            case .kept(let isFirst):
+                if isFirst { backlogBegan?(self) }
+                return 0
+            case .noRoom:
+                if deadline == Deadline.none { throw .full }
+                if !socket.wait(POLLOUT, until: deadline) { throw .timedOut }
             }
         }
-    }
-
-    /// Answers are bounded anyway, since this side does not listen to the asker; plain messages need a bound.
-    private static let mostLate = 1024
-
-    private func keep(_ delivery: Delivery) throws(RunLoop.PortError) -> UInt64 {
-        if !delivery.isAnswer, late.count >= Self.mostLate { throw .full }
-        let isFirst = late.isEmpty
-        late.append(delivery)
-        if isFirst { backlogBegan?(self) }
-        return 0
     }
 
     /// Tries again with the replies that found no room; returns whether none is left.
     func flush() -> Bool {
-        let isDone = try? gate.withLock(until: Deadline.never) { () throws(RunLoop.PortError) -> Bool in
-            while let delivery = late.popFirst() {
-                do throws(RunLoop.PortError) {
-                    _ = try write(delivery, until: Deadline.none)
-                } catch {
-                    // A reply that can never be sent (its descriptor is closed by now) must not hold up the others.
-                    switch error {
-                    case .full:
-                        late.prepend(delivery)
-                        return false
-                    case .dead:
-                        isBroken = true
-                        while late.popFirst() != nil {}
-                    default: break
-                    }
-                }
-            }
+        var waste = Waste()
+        defer { waste.drop() }
+        return lock.withLock {
+            guard writeLate(&waste) else { return false }
+            isBacklogged = false
             return true
         }
-        return isDone ?? true
     }
 
-    // MARK: With the gate held
+    /// What the reply port of a message needs to be introduced; `nil` if there is none, or if it is known already.
+    ///
+    /// Called with no lock held: a port with a name may have to be connected to.
+    private func introduction(of delivery: Delivery, until deadline: Int64) throws(RunLoop.PortError) -> Introduction? {
+        guard delivery.kind == .message, let route = delivery.message.replyTo?.route else { return nil }
+        if lock.withLock({ introduced[ObjectIdentifier(route)] != nil }) { return nil }
+        // Random, not counted: several channels may write to one socket.
+        let handle = rl_port_random() | 1
+        return Introduction(handle: handle, export: try route.export(handle, until: deadline))
+    }
 
-    private func write(_ delivery: Delivery, until deadline: Int64) throws(RunLoop.PortError) -> UInt64 {
-        let message = delivery.message
+    private enum Attempt {
+        /// Sent; the answer comes on the channel with this handle.
+        case sent(UInt64)
+        /// Kept behind other replies; `isFirst` if a later try has to be arranged.
+        case kept(isFirst: Bool)
+        case noRoom
+    }
+
+    private func attempt(_ outgoing: inout Outgoing) throws(RunLoop.PortError) -> Attempt {
+        var waste = Waste()
+        defer { waste.drop() }
+        return try lock.withLock { () throws(RunLoop.PortError) -> Attempt in
+            if isBroken { throw .dead }
+            do throws(RunLoop.PortError) {
+                // Behind waiting replies, to stay in order.
+                if late.isEmpty || writeLate(&waste), let handle = try write(&outgoing, &waste) { return .sent(handle) }
+            } catch {
+                // The dead port may also be the port that the message brings along, which was taken back meanwhile.
+                if error == .dead, socket.hasHungUp { isBroken = true }
+                throw error
+            }
+            // Replies are bounded, since this side does not listen to the asker while there are such replies.
+            guard outgoing.delivery.isAnswer, backlogBegan != nil else { return .noRoom }
+            late.append(outgoing)
+            outgoing.introduction = nil
+            defer { isBacklogged = true }
+            return .kept(isFirst: !isBacklogged)
+        }
+    }
+
+    // MARK: With the lock held
+
+    /// Writes the replies that found no room; returns whether none is left.
+    private func writeLate(_ waste: inout Waste) -> Bool {
+        while var next = late.popFirst() {
+            do throws(RunLoop.PortError) {
+                if try write(&next, &waste) == nil {
+                    late.prepend(next)
+                    return false
+                }
+            } catch {
+                waste.add(next)
+                if error == .dead, socket.hasHungUp {
+                    isBroken = true
+                    while let lost = late.popFirst() { waste.add(lost) }
+                } else if next.delivery.kind == .reply {
+                    // A reply that can never be sent, since its descriptor is closed by now, does not hold up the
+                    // others, and its asker does not wait for it.
+                    next.delivery.kind = .noReply
+                    late.prepend(next)
+                }
+            }
+        }
+        return true
+    }
+
+    /// Returns the handle of the reply port, or 0 for none; `nil` if there is no room.
+    private func write(_ outgoing: inout Outgoing, _ waste: inout Waste) throws(RunLoop.PortError) -> UInt64? {
+        let (delivery, message) = (outgoing.delivery, outgoing.delivery.message)
         var frame = Frame(
             .message, descriptors: message.descriptors.count, id: message.id, length: message.bytes.count,
             serial: delivery.serial)
         switch delivery.kind {
         case .message:
             frame.serial = message.replyTo?.serial ?? 0
-            if let replyTo = message.replyTo { frame.handle = try introduce(replyTo.route, until: deadline) }
+            if let replyTo = message.replyTo {
+                guard let handle = try introduce(replyTo.route, &outgoing.introduction, &waste) else { return nil }
+                frame.handle = handle
+            }
         case .reply: frame.kind = .reply
         case .noReply:
             frame = Frame(.noReply, serial: delivery.serial)
         }
-        do { try put(frame, message, until: deadline) } catch .tooLarge { throw .tooLarge(longest) }
+        do throws(RunLoop.PortError) {
+            if try socket.send(frame, delivery.kind == .noReply ? nil : message) == .noRoom { return nil }
+        } catch {
+            if case .tooLarge = error { throw .tooLarge(longest) }
+            throw error
+        }
         // From now on the other side answers, or the end of the other side does.
         if delivery.kind == .message { message.replyTo?.markUsed() }
         return frame.handle
     }
 
-    private func put(_ frame: Frame, _ message: RunLoop.MessagePort.Message?, until deadline: Int64) throws(RunLoop
-        .PortError)
-    {
-        while try socket.send(frame, message) == .noRoom {
-            if deadline == Deadline.none { throw .full }
-            if !socket.wait(POLLOUT, until: deadline) { throw .timedOut }
-        }
-    }
-
-    /// Returns the handle with which the other side names the port at the end of `route`.
-    private func introduce(_ route: any Route, until deadline: Int64) throws(RunLoop.PortError) -> UInt64 {
+    /// Returns the handle with which the other side names the port at the end of `route`; `nil` if there is no room.
+    private func introduce(
+        _ route: any Route, _ introduction: inout Introduction?, _ waste: inout Waste
+    ) throws(RunLoop.PortError) -> UInt64? {
         let key = ObjectIdentifier(route)
         if let known = introduced[key] { return known.handle }
-        try retireDead(until: deadline)
-        // Random, not counted: several channels may write to one socket.
-        let handle = rl_port_random() | 1
-        let end = try route.export(handle)
-        let introduction = RunLoop.MessagePort.Message(descriptors: [end])
-        try put(Frame(.introduce, descriptors: 1, handle: handle), introduction, until: deadline)
-        introduced[key] = (handle, route)
-        return handle
+        // The port was known when the call began, and has ended since.
+        guard let new = introduction else { throw .dead }
+        guard try retireDead(&waste) else { return nil }
+        let message = RunLoop.MessagePort.Message(descriptors: [new.export.end])
+        let frame = Frame(.introduce, descriptors: 1, handle: new.handle)
+        if try socket.send(frame, message) == .noRoom { return nil }
+        introduced[key] = (new.handle, route)
+        new.export.settle(true)
+        introduction = nil
+        return new.handle
     }
 
-    /// Lets the other side close what it holds of dead ports.
-    private func retireDead(until deadline: Int64) throws(RunLoop.PortError) {
+    /// Lets the other side close what it holds of dead ports; returns false if there is no room.
+    private func retireDead(_ waste: inout Waste) throws(RunLoop.PortError) -> Bool {
         for (key, known) in introduced where known.route.isDead {
-            try put(Frame(.retire, handle: known.handle), nil, until: deadline)
+            if try socket.send(Frame(.retire, handle: known.handle)) == .noRoom { return false }
             introduced[key] = nil
+            waste.routes.append(known.route)
         }
+        return true
+    }
+}
+
+/// The introduction of a reply port that was not sent yet.
+private struct Introduction {
+    let handle: UInt64
+    let export: Export
+}
+
+/// A delivery on its way to the socket.
+private struct Outgoing {
+    var delivery: Delivery
+    /// `nil` if there is no reply port, if the other side knows it, or after it was introduced.
+    var introduction: Introduction?
+
+    init(_ delivery: Delivery, _ introduction: Introduction?) {
+        self.delivery = delivery
+        self.introduction = introduction
+    }
+
+    /// Undoes an introduction that was not sent.
+    ///
+    /// Called with no lock held.
+    mutating func takeBack() {
+        introduction?.export.settle(false)
+        introduction = nil
+    }
+}
+
+/// What is released after the lock: the end of a reply port, or of the right to answer, sends and takes locks.
+private struct Waste {
+    private var outgoing: [Outgoing] = []
+    var routes: [any Route] = []
+
+    mutating func add(_ lost: Outgoing) { outgoing.append(lost) }
+
+    mutating func drop() {
+        for index in outgoing.indices { outgoing[index].takeBack() }
+        outgoing = []
+        routes = []
     }
 }

@@ -5,11 +5,14 @@ internal import RunLoops
 
 /// Connections of a port: accepted connections, and the ends of channels that were sent away for replies.
 extension RunLoop.MessagePort: QueueReceiver, PeerOwner {
-    /// Makes a channel to this port; returns its other end.
-    func makeChannel(_ handle: UInt64) throws(RunLoop.PortError) -> Descriptor {
+    /// Makes a channel to this port; returns its other end, without which the channel is closed again.
+    func makeChannel(_ handle: UInt64) throws(RunLoop.PortError) -> Export {
         let (here, there) = try PortSocket.channel()
-        try add(Peer(here, .answerer, self, handle: handle))
-        return there
+        let peer = Peer(here, .answerer, self, handle: handle)
+        try add(peer)
+        return Export(there) { wasSent in
+            if !wasSent { peer.leave() }
+        }
     }
 
     /// Takes a connection or the end of a channel in.

@@ -11,11 +11,12 @@ final class NamedRoute: Route, @unchecked Sendable {
     private let directory: RunLoop.MessagePort.Directory
     private let owner: RunLoop.MessagePort.Access
     private let looksInProcess: Bool
-    private let gate = TimedLock()
+    /// Held while a connection is made, for as long as the thread that makes it may wait.
+    private let gate = Lock()
     // Guarded by the gate.
     @exclusivity(unchecked) private var greeted: PortSocket?
     private let lock = Lock()
-    // Written with both locks held.
+    // Guarded by the lock; made with the gate held.
     @exclusivity(unchecked) private var channel: Channel?
 
     init(
@@ -30,66 +31,77 @@ final class NamedRoute: Route, @unchecked Sendable {
 
     var isDead: Bool {
         if looksInProcess, PortRegistry.find(name, directory) != nil { return false }
-        return lock.withLock { own }?.isDead ?? false
+        return own?.isDead ?? false
     }
 
-    func export(_ handle: UInt64) throws(RunLoop.PortError) -> RunLoop.MessagePort.Descriptor {
-        if looksInProcess, let queue = PortRegistry.find(name, directory) { return try queue.export(handle) }
-        return try gate.withLock(until: Deadline.never) { () throws(RunLoop.PortError) in
-            try connected(until: Deadline.never).export(handle)
+    func export(_ handle: UInt64, until deadline: Int64) throws(RunLoop.PortError) -> Export {
+        if looksInProcess, let queue = PortRegistry.find(name, directory) {
+            return try queue.export(handle, until: deadline)
         }
+        return try connected(until: deadline).export(handle, until: deadline)
     }
 
     func send(_ delivery: Delivery, until deadline: Int64) throws(RunLoop.PortError) -> UInt64 {
         if looksInProcess, let queue = PortRegistry.find(name, directory) {
             return try queue.send(delivery, until: deadline)
         }
-        return try gate.withLock(until: deadline) { () throws(RunLoop.PortError) -> UInt64 in
-            var wasConnected = own != nil
-            for _ in 0..<Self.mostTries {
-                do throws(RunLoop.PortError) {
-                    return try connected(until: deadline).send(delivery, until: deadline)
-                } catch {
-                    switch error {
-                    case .noSuchPort where wasConnected: throw .dead
-                    // The message was refused as a whole, so that it may be sent again: the port may be back, or it has
-                    // only closed the connection to make room. The dead port may also be the one that the message brings
-                    // along: then the connection, and all who wait for an answer by it, stay.
-                    case .dead where channel?.isClosed == true: set(nil)
-                    default: throw error
-                    }
+        var wasConnected = own != nil
+        for _ in 0..<Self.mostTries {
+            var used: Channel?
+            do throws(RunLoop.PortError) {
+                let channel = try connected(until: deadline)
+                used = channel
+                return try channel.send(delivery, until: deadline)
+            } catch {
+                switch error {
+                case .noSuchPort where wasConnected: throw .dead
+                // The message was refused as a whole, so that it may be sent again: the port may be back, or it has
+                // only closed the connection to make room. The dead port may also be the one that the message brings
+                // along: then the connection, and all who wait for an answer by it, stay.
+                case .dead where used?.isClosed == true: forget(used)
+                default: throw error
                 }
-                wasConnected = true
             }
-            // Connected again and again, and closed each time before the message was sent.
-            throw .full
+            wasConnected = true
         }
+        // Connected again and again, and closed each time before the message was sent.
+        throw .full
     }
 
     private static let mostTries = 100
 
     /// The connection of this process: a forked child makes one of its own.
-    ///
-    /// With one of the locks held.
-    private var own: Channel? { channel?.socket.isInherited == true ? nil : channel }
+    private var own: Channel? {
+        lock.withLock { channel?.socket.isInherited == true ? nil : channel }
+    }
 
-    // MARK: With the gate held
-
-    private func set(_ new: Channel?) {
+    /// Forgets a connection that has ended, unless another thread has replaced it already.
+    private func forget(_ ended: Channel?) {
         let old = lock.withLock { () -> Channel? in
-            let old = channel
-            channel = new
-            return old
+            guard channel === ended else { return nil }
+            defer { channel = nil }
+            return channel
         }
         withExtendedLifetime(old) {}
     }
 
-    /// Connects if there is no connection, and waits for room at the port.
+    /// Returns the connection; makes one if there is none.
     private func connected(until deadline: Int64) throws(RunLoop.PortError) -> Channel {
+        if let own { return own }
+        // Another thread makes the connection, and may wait for it for longer than this one.
+        guard gate.lock(until: deadline) else { throw deadline == Deadline.none ? .full : .timedOut }
+        defer { gate.unlock() }
+        return try connect(until: deadline)
+    }
+
+    // MARK: With the gate held
+
+    /// Connects if there is no connection, and waits for room at the port.
+    private func connect(until deadline: Int64) throws(RunLoop.PortError) -> Channel {
         var pause: Int64 = 1_000_000
         while true {
             do throws(RunLoop.PortError) {
-                return try connectedOnce(until: deadline)
+                return try connectOnce(until: deadline)
             } catch {
                 guard error == .full, deadline != Deadline.none else { throw error }
             }
@@ -99,14 +111,18 @@ final class NamedRoute: Route, @unchecked Sendable {
         }
     }
 
-    private func connectedOnce(until deadline: Int64) throws(RunLoop.PortError) -> Channel {
+    private func connectOnce(until deadline: Int64) throws(RunLoop.PortError) -> Channel {
         if let own { return own }
-        let socket = if let greeted, !greeted.isInherited { greeted } else { try connect(until: deadline) }
+        let socket = if let greeted, !greeted.isInherited { greeted } else { try makeSocket(until: deadline) }
         greeted = socket
         do throws(RunLoop.PortError) {
             let new = try welcome(socket, until: deadline)
             greeted = nil
-            set(new)
+            let old = lock.withLock { () -> Channel? in
+                defer { channel = new }
+                return channel
+            }
+            withExtendedLifetime(old) {}
             return new
         } catch {
             // After a time-out the greeting may still come: the next try goes on where this try ended.
@@ -115,7 +131,7 @@ final class NamedRoute: Route, @unchecked Sendable {
         }
     }
 
-    private func connect(until deadline: Int64) throws(RunLoop.PortError) -> PortSocket {
+    private func makeSocket(until deadline: Int64) throws(RunLoop.PortError) -> PortSocket {
         let socket = try PortSocket.make()
         let result = rl_port_connect(
             socket.number, directory.path(of: name.socketFile), deadline == Deadline.none ? 0 : deadline)

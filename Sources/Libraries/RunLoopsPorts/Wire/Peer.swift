@@ -119,8 +119,10 @@ final class Peer: @unchecked Sendable {
         leave()
     }
 
+    /// Closes the connection, and has the port forget it.
+    ///
     /// Any thread.
-    private func leave() {
+    func leave() {
         close()
         port?.forget(self)
     }
@@ -220,7 +222,10 @@ final class Peer: @unchecked Sendable {
             if flushers[ObjectIdentifier(channel)] === flusher { flushers[ObjectIdentifier(channel)] = nil }
             return flushers.isEmpty ? source : nil
         }
-        if let resumed { watch(resumed) }
+        guard let resumed else { return }
+        watch(resumed)
+        // Another backlog may have begun meanwhile, and have stopped listening before this call went on with it.
+        if lock.withLock({ !flushers.isEmpty }) { port?.unwatch(resumed) }
     }
 
     private func watch(_ source: RunLoop.DescriptorSource) {

@@ -65,11 +65,13 @@ final class PortSocket: Sendable {
         return (ends[0], ends[1])
     }
 
-    /// A copy for another process, which can use the connection from now on as long as it likes.
+    /// A copy for another process; ``markShared()`` follows when the copy was sent.
     func copy() throws(RunLoop.PortError) -> RunLoop.MessagePort.Descriptor {
-        isShared.store(true, ordering: .relaxed)
         do { return try RunLoop.MessagePort.Descriptor(duplicating: number) } catch { throw .system(error) }
     }
+
+    /// Notes that another process can use the connection from now on as long as it likes.
+    func markShared() { isShared.store(true, ordering: .relaxed) }
 
     /// The process at the other end: of an accepted connection, the connecting process; of a connected one, the
     /// listening process.

@@ -26,12 +26,22 @@ final class SocketConnection: @unchecked Sendable {
     deinit {
         drop()
         let signature = signature
-        Self.all.withLock { all in if all[signature]?.connection == nil { all[signature] = nil } }
+        // Another connection may have taken the place. It is not loaded to see that: the loaded reference might be the last, and
+        // would end that connection here, under the lock that its end takes.
+        Self.all.withLock { all in if all[signature]?.identity == ObjectIdentifier(self) { all[signature] = nil } }
     }
 
     // MARK: Sharing
 
-    private struct Weak { weak var connection: SocketConnection? }
+    private struct Weak {
+        weak var connection: SocketConnection?
+        let identity: ObjectIdentifier
+
+        init(_ connection: SocketConnection) {
+            self.connection = connection
+            identity = ObjectIdentifier(connection)
+        }
+    }
 
     private final class Table: @unchecked Sendable {
         private let lock = NSLock()
@@ -48,7 +58,7 @@ final class SocketConnection: @unchecked Sendable {
         all.withLock { all in
             if let connection = all[signature]?.connection { return connection }
             let connection = SocketConnection(signature)
-            all[signature] = Weak(connection: connection)
+            all[signature] = Weak(connection)
             return connection
         }
     }

@@ -24,16 +24,19 @@ extension RunLoop.Trace.Report {
     }
 
     private var overview: String {
-        let end = slices.map(\.end).max() ?? 0
-        let loops = Set(slices.filter { $0.kind == "run" }.map(\.thread)).count
+        // Not by its runs: the beginning of a run may have been overwritten. A wake-up is on the thread that wakes.
+        let loops = Set(slices.filter { $0.kind != "wake-up" }.map(\.thread)).count
         let turns = slices.count { $0.kind == "turn" }
         let callouts = slices.count(where: \.isCallout)
         let overwritten = lost > 0 ? ", \(lost) older events overwritten" : ""
         return
-            "\(program): \(Self.time(end)), \(loops) loop\(loops == 1 ? "" : "s"), \(turns) turns, \(callouts) callouts\(overwritten)"
+            "\(program): \(Self.time(length)), \(loops) loop\(loops == 1 ? "" : "s"), \(turns) turns, \(callouts) callouts\(overwritten)"
     }
 
     // MARK: Figures
+
+    /// How far the trace reaches back from its end, in microseconds.
+    package var length: Double { slices.map(\.end).max() ?? 0 }
 
     /// The causes that ended sleeps, most frequent first.
     var ledger: [(name: String, count: Int)] {

@@ -101,9 +101,18 @@ struct ELFFile {
         return functions.sorted { $0.start < $1.start }
     }
 
+    /// A function's mangled name, of at most 4,096 bytes.
+    struct Name {
+        let text: String
+        /// Whether the name in the file is longer.
+        let isCut: Bool
+    }
+
     /// A function's mangled name.
-    func name(of function: Function) -> String {
-        String(decoding: read(function.name, Self.longestName).prefix { $0 != 0 }, as: UTF8.self)
+    func name(of function: Function) -> Name {
+        let bytes = read(function.name, Self.longestName)
+        let end = bytes.firstIndex(of: 0)
+        return Name(text: String(decoding: bytes[..<(end ?? bytes.count)], as: UTF8.self), isCut: end == nil)
     }
 
     /// Calls `body` with each entry of a table, as far as the file reaches.

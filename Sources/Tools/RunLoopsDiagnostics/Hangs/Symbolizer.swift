@@ -60,9 +60,9 @@ final class Symbolizer {
         let file = file(mapping)
         var found: (start: UInt64, mangled: String, name: String)?
         if let file, let function = file.functions.function(at: place.address),
-            case let mangled = file.file.name(of: function), !mangled.isEmpty
+            case let name = file.file.name(of: function), !name.text.isEmpty
         {
-            found = (function.start, mangled, Self.readable(mangled))
+            found = (function.start, name.text, Self.readable(name))
         }
         known[place] = .some(found)
         return found
@@ -81,7 +81,11 @@ final class Symbolizer {
     }
 
     /// Returns a function's name as in the source, without the prefixes of functions that the optimiser made.
-    static func readable(_ mangled: String) -> String {
+    ///
+    /// A name that was cut stays mangled: the runtime's demangler ends the process at some of them.
+    static func readable(_ name: ELFFile.Name) -> String {
+        if name.isCut { return name.text + "…" }
+        let mangled = name.text
         let text = String(unsafeUninitializedCapacity: 1 << 14) { buffer in
             var size = buffer.count
             // The result ends with a zero, and is cut off where it does not fit.

@@ -183,6 +183,9 @@ package final class InspectorClient {
 
     // MARK: Recording
 
+    /// The maximum number of events that a recording keeps of one loop.
+    package static let mostEvents = 1 << 20
+
     /// Begins a recording in the process; it ends with ``takeRecording(within:)``, or with the connection.
     ///
     /// - Parameter capacity: The number of events that are kept for each loop.

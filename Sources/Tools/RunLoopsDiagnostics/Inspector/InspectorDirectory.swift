@@ -48,13 +48,13 @@ final class InspectorDirectory: Sendable {
     init(_ path: SystemText, makes: Bool) throws(RunLoop.Inspector.StartError) {
         if makes {
             let made = path.withCString { rl_port_make_directory($0, 0o700) }
-            if made < 0, made != -EEXIST { throw .system(.init(call: "mkdir", code: -made)) }
+            if made < 0, made != -EEXIST { throw .system(.init(call: "mkdir", code: -made, subject: path.decoded)) }
         }
         let number = path.withCString { rl_port_open_directory($0, false) }
         if number == -ELOOP || number == -ENOTDIR {
             throw .unsafeDirectory("\(path.decoded) is no directory, or a link to one")
         }
-        if number < 0 { throw .system(.init(call: "open", code: -number)) }
+        if number < 0 { throw .system(.init(call: "open", code: -number, subject: path.decoded)) }
         descriptor = PrivateDescriptor(adopting: number)
         if let complaint = Self.complaint(descriptor, path) { throw .unsafeDirectory(complaint) }
     }
@@ -98,10 +98,10 @@ final class InspectorDirectory: Sendable {
         defer { closedir(stream) }
         var names: [(process: pid_t, name: String)] = []
         while let entry = readdir(stream) {
-            // SAFETY: the kernel ends the name with a zero inside the field.
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self))
-            }
+            guard let place = MemoryLayout<dirent>.offset(of: \.d_name) else { continue }
+            // SAFETY: the C library ends the name with a zero. On some file systems a name is longer than the 256 bytes
+            // of the field: it is read where it is, and not as the field.
+            let name = String(cString: (UnsafeRawPointer(entry) + place).assumingMemoryBound(to: CChar.self))
             if let digits = name.split(separator: "-").first, let process = pid_t(digits), process > 0 {
                 names.append((process, name))
             }

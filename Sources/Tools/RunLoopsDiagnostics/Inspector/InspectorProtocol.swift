@@ -38,7 +38,7 @@ enum InspectorProtocol {
         case recorded
 
         /// The maximum number of events that a recording keeps of one loop.
-        static let mostEvents = 1 << 18
+        static let mostEvents = InspectorClient.mostEvents
 
         var text: String {
             switch self {

@@ -31,21 +31,25 @@ package enum FileReplacement {
         let existing = try existingMode(path)
         let draft = SystemText(prefixOf: path.bytes + ".part-\(String(UInt64.random(in: 0 ... .max), radix: 36))".utf8)
         let descriptor = draft.withCString { rl_open($0, O_WRONLY | O_CREAT | O_EXCL, mode) }
-        guard descriptor >= 0 else { throw RunLoop.SystemCallError(call: "open", code: -descriptor) }
+        guard descriptor >= 0 else { throw refusal("open", -descriptor, path) }
         defer { close(descriptor) }
         do throws(RunLoop.SystemCallError) {
             // A file that only its owner may read stays such a file.
             if let existing { _ = fchmod(descriptor, existing) }
             var text = text
             let code = text.withUTF8 { write($0, to: descriptor) }
-            if code != 0 { throw RunLoop.SystemCallError(call: "write", code: code) }
+            if code != 0 { throw refusal("write", code, path) }
             if draft.withCString({ draft in path.withCString { rename(draft, $0) } }) != 0 {
-                throw RunLoop.SystemCallError(call: "rename", code: errno)
+                throw refusal("rename", errno, path)
             }
         } catch {
             _ = draft.withCString { unlink($0) }
             throw error
         }
+    }
+
+    private static func refusal(_ call: String, _ code: CInt, _ path: SystemText) -> RunLoop.SystemCallError {
+        RunLoop.SystemCallError(call: call, code: code, subject: path.decoded)
     }
 
     /// Returns the permissions of the file with this name; `nil` if there is none.
@@ -54,12 +58,12 @@ package enum FileReplacement {
         if path.withCString({ stat($0, &status) }) == 0 {
             let kind = status.st_mode & S_IFMT
             guard kind == S_IFREG else {
-                throw RunLoop.SystemCallError(call: "open", code: kind == S_IFDIR ? EISDIR : EEXIST)
+                throw refusal("open", kind == S_IFDIR ? EISDIR : EEXIST, path)
             }
         }
         let slash = path.bytes.lastIndex(of: UInt8(ascii: "/"))
         let folder = SystemText(prefixOf: slash.map { path.bytes[...$0] } ?? [UInt8(ascii: ".")])
-        if folder.withCString({ access($0, W_OK) }) != 0 { throw RunLoop.SystemCallError(call: "access", code: errno) }
+        if folder.withCString({ access($0, W_OK) }) != 0 { throw refusal("access", errno, path) }
         return status.st_mode == 0 ? nil : status.st_mode & 0o777
     }
 

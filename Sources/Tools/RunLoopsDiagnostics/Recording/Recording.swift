@@ -119,11 +119,18 @@ extension RunLoop {
 private final class ProcessRecording: @unchecked Sendable {
     static let shared = ProcessRecording()
 
-    private let recording = RunLoop.Recording()
+    private let recording = RunLoop.Recording(capacity: capacity)
     // Written once, before main().
     @exclusivity(unchecked) private var file = SystemText()
     private let generation = ForkGeneration()
     private let hasEnded = Guarded(false)
+
+    /// The number of events in the environment, or the usual one.
+    private static var capacity: Int {
+        // Before main(): no other thread changes the environment.
+        let number = getenv("RUNLOOP_TRACE_EVENTS").flatMap { Int(SystemText(cString: $0).decoded) } ?? 65_536
+        return max(1, min(number, InspectorClient.mostEvents))
+    }
 
     func start(_ file: SystemText) {
         self.file = SystemText(prefixOf: file.bytes.replacing("%p".utf8, with: "\(getpid())".utf8))

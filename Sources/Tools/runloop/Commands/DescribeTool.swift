@@ -33,7 +33,7 @@ struct DescribeTool: ParsableCommand {
         inbox.signal()
         RunLoop.performOnMainActor(in: .default) {}
 
-        print(loop.dump())
+        Output.text(loop.dump())
         for item in [pool, commit, clock, inbox, alarm, input] as [RunLoop.Item] { item.invalidate() }
     }
 }

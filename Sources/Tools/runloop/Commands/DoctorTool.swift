@@ -36,8 +36,8 @@ struct DoctorTool: ParsableCommand {
 
     @Flag(
         help: """
-            Print one JSON document: {"program": …, "lost": …, "findings": [{"kind", "subject", "text"}]}. The output of \
-            the program goes to standard error.
+            Print one JSON document: {"program": …, "lost": …, "seconds": …, "keptSeconds": …, "findings": [{"kind", \
+            "subject", "text"}]}. The output of the program goes to standard error.
             """)
     var json = false
 
@@ -60,24 +60,27 @@ struct DoctorTool: ParsableCommand {
     }
 
     func run() throws {
-        let (text, status) = try traceText()
+        let (text, status, time) = try traceText()
         let report = try TextFile.report(text, named: subject?.description ?? program[0])
         let findings = report.findings()
         if json {
             let document: JSON = [
                 "program": .string(report.program), "lost": .integer(Int64(report.lost)),
+                "seconds": time.map { .decimal($0 / .seconds(1)) }, "keptSeconds": .decimal(report.length / 1e6),
                 "findings": .array(
                     findings.map {
                         ["kind": .string($0.kind.rawValue), "subject": .string($0.subject), "text": .string($0.text)]
                     }),
             ]
-            print(document.text)
+            Output.document(document)
         } else {
-            if report.lost > 0 {
-                print("\(report.lost) events were overwritten by later ones; what is said is about the rest.")
+            if let time, report.lost == 0 {
+                Output.line("Looked at \(report.program) for \(Format.short(time)).")
+            } else if report.lost > 0 {
+                Output.line("\(report.reach(of: time)) What is said is about these.")
             }
-            for finding in findings { print("• \(finding.text)") }
-            if findings.isEmpty { print("Nothing found.") }
+            for finding in findings { Output.line("• \(finding.text)") }
+            if findings.isEmpty { Output.line("Nothing found.") }
         }
         if !findings.isEmpty { throw ExitCode(1) }
         if status != 0 { throw ExitCode(status) }
@@ -89,9 +92,13 @@ struct DoctorTool: ParsableCommand {
         return path.withCString { access($0, F_OK) } == 0 ? nil : process
     }
 
-    private func traceText() throws -> (json: String, status: CInt) {
-        if let process { return (try process.record(for: length), 0) }
-        if let subject { return (try TextFile.read(subject.path), 0) }
+    /// The trace, the status of the program, and how long was recorded now; `nil` for a trace from a file.
+    private func traceText() throws -> (json: String, status: CInt, time: Duration?) {
+        if let process {
+            let (json, time) = try process.record(for: length)
+            return (json, 0, time)
+        }
+        if let subject { return (try TextFile.read(subject.path), 0, nil) }
         return try RecordedProgram(command: program, length: length, keepsOutputFree: json).run()
     }
 }

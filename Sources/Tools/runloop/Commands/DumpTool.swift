@@ -23,7 +23,7 @@ struct DumpTool: ParsableCommand {
 
     func run() throws {
         let report = try process.ask { try $0.dump(within: Self.patience) }
-        print(json ? report.document.text : Self.lines(report).joined(separator: "\n"))
+        if json { Output.document(report.document) } else { Output.lines(Self.lines(report)) }
     }
 
     private static func lines(_ process: ProcessReport) -> [String] {

@@ -24,7 +24,7 @@ struct PortListing: ParsableCommand {
 
     func run() throws {
         for port in try Self.entries() {
-            print("\(port.name)\t\(port.process.map { "process \($0)" } ?? "left behind")")
+            Output.line("\(port.name)\t\(port.process.map { "process \($0)" } ?? "left behind")")
         }
     }
 }
@@ -67,27 +67,19 @@ struct PortListening: ParsableCommand {
             RunLoop.main.run(mode: .default, until: length.map { RunLoop.Instant.now.advanced(by: $0) })
             port.invalidate()
         }
-        if quiet { print("\(received) messages") }
+        if quiet { Output.line("\(received) messages") }
     }
 
     /// Writes a line at once, even if standard output is a pipe.
     private static func show(_ line: String) {
-        print(line)
-        fflush(nil)
+        Output.line(line)
+        Output.flush()
     }
 
     private static func line(_ message: RunLoop.MessagePort.Message) -> String {
-        var line = "id \(message.id): \(Self.shown(message.text))"
+        var line = "id \(message.id): \(message.text)"
         if !message.descriptors.isEmpty { line += " (\(message.descriptors.count) descriptors)" }
         return line
-    }
-
-    /// Returns a received text without the control characters that a terminal would obey.
-    private static func shown(_ text: String) -> String {
-        text.unicodeScalars.map { scalar in
-            let isControl = scalar.value < 0x20 || 0x7F...0x9F ~= scalar.value
-            return isControl ? scalar.escaped(asASCII: true) : String(scalar)
-        }.joined()
     }
 }
 
@@ -131,7 +123,7 @@ struct PortSending: ParsableCommand {
         var message = RunLoop.MessagePort.Message(id: id, text: text)
         for _ in 0..<count {
             if reply {
-                print(try sender.request(message, within: within).text)
+                Output.text(try sender.request(message, within: within).text)
             } else {
                 try sender.send(message, within: within)
             }

@@ -40,15 +40,22 @@ struct ProcessArgument: ExpressibleByArgument {
 
     /// Records the activity of the process's loops, and returns the trace as JSON.
     ///
-    /// - Parameter length: The duration of the recording; five seconds if `nil`. A signal that asks this tool to end ends
-    ///   the recording sooner.
-    func record(for length: Duration?) throws -> String {
+    /// - Parameters:
+    ///   - length: The duration of the recording; five seconds if `nil`. A signal that asks this tool to end ends the
+    ///     recording sooner.
+    ///   - events: The number of events that are kept for each loop.
+    /// - Returns: The trace, and how long was recorded.
+    func record(for length: Duration?, events: Int = RecordedProgram.usualEvents) throws -> (
+        json: String, time: Duration
+    ) {
         try ask { client in
-            try client.record(within: Self.patience)
+            try client.record(capacity: events, within: Self.patience)
+            let start = ContinuousClock.now
             try MainActor.assumeIsolated {
                 try RunLoop.stoppedBySignals { RunLoop.main.run(mode: .default, for: length ?? .seconds(5)) }
             }
-            return try client.takeRecording(within: Self.patience)
+            let time = ContinuousClock.now - start
+            return (try client.takeRecording(within: Self.patience), time)
         }
     }
 

@@ -38,12 +38,12 @@ struct PsTool: ParsableCommand {
                 case .failure(let why): ["process": .integer(Int64(process)), "error": .string(why.description)]
                 }
             }
-            return print((["processes": .array(processes)] as JSON).text)
+            return Output.document(["processes": .array(processes)])
         }
         if answers.isEmpty {
-            return print("No process can be inspected. Start one with RUNLOOP_INSPECT=1 in its environment.")
+            return Output.line("No process can be inspected. Start one with RUNLOOP_INSPECT=1 in its environment.")
         }
-        print(Self.table(answers.flatMap(Self.rows)).joined(separator: "\n"))
+        Output.lines(Self.table(answers.flatMap(Self.rows)))
     }
 
     private static func rows(_ answer: Answer) -> [[String]] {

@@ -57,7 +57,7 @@ struct TopTool: ParsableCommand {
             let display = Terminal.standard()
             // Where the cursor cannot move, or its moves would be read aloud, each interval has lines of its own.
             if plain || !(display is Terminal) { showLines(feed) } else { try showScreen(feed, display) }
-            if let words = try feed.end?.get() { print(words) }
+            if let words = try feed.end?.get() { Output.line(words) }
         }
     }
 
@@ -76,9 +76,8 @@ struct TopTool: ParsableCommand {
     @MainActor
     private func showLines(_ feed: TopFeed) {
         func show(_ lines: [String]) {
-            for line in lines { print(line) }
-            // At once, also into a pipe.
-            fflush(nil)
+            Output.lines(lines)
+            Output.flush()
         }
         show([TopColumns.linesTitle])
         var shown = 1
@@ -102,8 +101,8 @@ struct TopTool: ParsableCommand {
             try client.requestStatistics()
             return try client.takeReport(until: InspectorClient.deadline(Self.patience))
         }
-        if json { return print(report.document.text) }
+        if json { return Output.document(report.document) }
         model.take(report)
-        print(([TopColumns.linesTitle] + TopColumns.lines(model)).joined(separator: "\n"))
+        Output.lines([TopColumns.linesTitle] + TopColumns.lines(model))
     }
 }

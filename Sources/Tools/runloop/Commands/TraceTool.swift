@@ -13,8 +13,8 @@ struct TraceTool: ParsableCommand {
         commandName: "trace",
         abstract: "Records the run loops of a program or process, and prints a summary.",
         usage: """
-            runloop trace [--output <file>] [--for <duration>] -- <program> [<argument> ...]
-            runloop trace [--output <file>] [--for <duration>] <pid>
+            runloop trace [--output <file>] [--for <duration>] [--events <number>] -- <program> [<argument> ...]
+            runloop trace [--output <file>] [--for <duration>] [--events <number>] <pid>
             """,
         discussion: """
             A program must link RunLoopsDiagnostics, and needs no other change. Its trace is written when it exits or is \
@@ -36,6 +36,12 @@ struct TraceTool: ParsableCommand {
         ))
     var length: Duration?
 
+    @Option(
+        help: .number(
+            "How many events to keep for each loop, the latest; at most \(InspectorClient.mostEvents) (default: \(RecordedProgram.usualEvents))."
+        ))
+    var events = RecordedProgram.usualEvents
+
     @Argument(help: .process)
     var process: ProcessArgument?
 
@@ -46,6 +52,9 @@ struct TraceTool: ParsableCommand {
         if (process == nil) == program.isEmpty { throw ValidationError("Give either a process, or a program after --") }
         if output.path.bytes.suffix(5).elementsEqual(".html".utf8) {
             throw ValidationError("--output names the JSON, not the page")
+        }
+        if !(1...InspectorClient.mostEvents).contains(events) {
+            throw ValidationError("--events must be from 1 to \(InspectorClient.mostEvents)")
         }
     }
 
@@ -59,16 +68,20 @@ struct TraceTool: ParsableCommand {
         try TextFile.write(recorded.json, to: output.path)
         let report = try TextFile.report(recorded.json, named: "\(output)")
         try TextFile.write(TracePage.text(program: report.program, json: recorded.json), to: page.path)
-        print(report.summary(width: Self.width).joined(separator: "\n"))
+        Output.lines(report.summary(width: Self.width))
+        if report.lost > 0 { Output.lines(["", "\(report.reach(of: recorded.time)) --events keeps more."]) }
         let count = report.findings().count
-        if count > 0 { print("\nrunloop doctor \(output) has \(Format.count(count, "thing")) to say about it.") }
-        print("\nPage: \(page)   Perfetto: \(output)")
+        if count > 0 {
+            Output.lines(["", "runloop doctor \(output) has \(Format.count(count, "thing")) to say about it."])
+        }
+        Output.lines(["", "Page: \(page)   Perfetto: \(output)"])
         if recorded.status != 0 { throw ExitCode(recorded.status) }
     }
 
-    private func record() throws -> (json: String, status: CInt) {
-        guard let process else { return try RecordedProgram(command: program, length: length).run() }
-        return (try process.record(for: length), 0)
+    private func record() throws -> (json: String, status: CInt, time: Duration) {
+        guard let process else { return try RecordedProgram(command: program, length: length, events: events).run() }
+        let (json, time) = try process.record(for: length, events: events)
+        return (json, 0, time)
     }
 
     /// The width of the terminal on standard output; 80 where there is none.

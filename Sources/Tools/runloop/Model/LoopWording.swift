@@ -65,3 +65,14 @@ enum LoopWording {
         }.joined()
     }
 }
+
+extension RunLoop.Trace.Report {
+    /// Says which part of a recording the trace has, when older events were overwritten.
+    ///
+    /// - Parameter time: How long was recorded; `nil` if that is not known.
+    func reach(of time: Duration?) -> String {
+        let kept = Format.short(.nanoseconds(Int64(clamping: Int128((length * 1000).rounded()))))
+        let whole = time.map { " of \(Format.short($0))" } ?? ""
+        return "The trace has the last \(kept)\(whole): \(lost) older events were overwritten."
+    }
+}

@@ -15,9 +15,14 @@ struct RecordedProgram {
     let length: Duration?
     /// Whether the program's output goes to standard error, so that standard output is free.
     var keepsOutputFree = false
+    /// The number of events that are kept for each loop.
+    var events = usualEvents
 
-    /// Runs the program; returns its trace, and its exit status as a shell reports it, which is 0 with a ``length``.
-    func run() throws -> (json: String, status: CInt) {
+    static let usualEvents = 65_536
+
+    /// Runs the program; returns its trace, its exit status as a shell reports it, which is 0 with a ``length``, and how
+    /// long it ran.
+    func run() throws -> (json: String, status: CInt, time: Duration) {
         let parent = getenv("TMPDIR").map { SystemText(cString: $0) } ?? SystemText(prefixOf: "/tmp".utf8)
         // A folder of its own: nobody else has put a file there, neither a stranger nor an earlier program.
         let name = parent.entry(SystemText(prefixOf: "runloop-XXXXXX".utf8))
@@ -32,8 +37,13 @@ struct RecordedProgram {
         }
         _ = file.withCString { setenv("RUNLOOP_TRACE", $0, 1) }
         if let length { setenv("RUNLOOP_TRACE_FOR", "\(length.milliseconds)", 1) }
+        setenv("RUNLOOP_TRACE_EVENTS", "\(events)", 1)
+        let start = ContinuousClock.now
         let status = try runToEnd()
-        if file.withCString({ access($0, F_OK) }) == 0 { return (try TextFile.read(file), length == nil ? status : 0) }
+        let time = ContinuousClock.now - start
+        if file.withCString({ access($0, F_OK) }) == 0 {
+            return (try TextFile.read(file), length == nil ? status : 0, time)
+        }
         throw CommandFailure("\(command[0]) left no trace: it does not link RunLoopsDiagnostics, or it was killed")
     }
 

@@ -54,10 +54,10 @@ enum TextFile {
 struct CommandFailure: Error, CustomStringConvertible {
     let description: String
 
-    init(_ description: String) { self.description = description }
+    init(_ description: String) { self.description = Output.visible(description) }
 
     /// Makes a failure that names its subject and the system's error.
     ///
     /// - Parameter code: An error number of the system.
-    init(_ subject: String, _ code: CInt) { description = "\(subject): \(String(cString: strerror(code)))" }
+    init(_ subject: String, _ code: CInt) { self.init("\(subject): \(String(cString: strerror(code)))") }
 }

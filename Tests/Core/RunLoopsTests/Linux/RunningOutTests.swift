@@ -73,6 +73,17 @@ import Testing
         #expect(calls.openDescriptors == 0)
     }
 
+    @Test func `A failed timerfd_settime is repeated by the next wait`() {
+        let calls = CountingCalls()
+        calls.failNext("timerfd_settime", with: ENOMEM)
+        withRealLoop(calls: calls) { loop in
+            loop.add(RunLoop.Timer(.after(.milliseconds(250), clock: .boottime)) { _ in }, in: .default)
+            #expect(loop.run(mode: .default, for: .seconds(20)) == .finished)
+            #expect(calls.count("timerfd_settime") == 2)
+        }
+        #expect(calls.openDescriptors == 0)
+    }
+
     @Test func `A timer does not fire early if neither epoll_pwait2 nor a timer descriptor is available`() {
         let calls = CountingCalls()
         calls.failAlways("timerfd_create", with: EMFILE)

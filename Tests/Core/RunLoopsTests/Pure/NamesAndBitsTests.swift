@@ -82,6 +82,9 @@ import Testing
     @Test func `The description of a system call error contains its call and errno`() {
         let error = RunLoop.SystemCallError(call: "epoll_ctl", code: 9)
         #expect(error.description == "epoll_ctl: Bad file descriptor (errno 9)")
+        let named = RunLoop.SystemCallError(call: "epoll_ctl", code: 9, subject: "of 7")
+        #expect(named.description == "epoll_ctl of 7: Bad file descriptor (errno 9)")
+        #expect(named == error && Set([named, error]).count == 1)
         #expect(error == RunLoop.SystemCallError(call: "epoll_ctl", code: 9))
     }
 }
