@@ -93,18 +93,17 @@ final class InspectorDirectory: Sendable {
     }
 
     private func everyName() -> [(process: pid_t, name: String)] {
-        // A descriptor of its own: reading moves on, and fdopendir takes it over.
-        guard let stream = opendir("/proc/self/fd/\(descriptor.number)") else { return [] }
-        defer { closedir(stream) }
+        // A descriptor of its own: reading moves on.
+        let directory = rl_port_open_directory("/proc/self/fd/\(descriptor.number)", true)
+        guard directory >= 0 else { return [] }
+        defer { _ = rl_close(directory) }
         var names: [(process: pid_t, name: String)] = []
-        while let entry = readdir(stream) {
-            // SAFETY: the kernel ends the name with a zero inside the field.
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self))
-            }
+        _ = DirectoryEntries.read(directory) { file, _ in
+            let name = file.decoded
             if let digits = name.split(separator: "-").first, let process = pid_t(digits), process > 0 {
                 names.append((process, name))
             }
+            return true
         }
         return names.sorted { $0 < $1 }
     }
