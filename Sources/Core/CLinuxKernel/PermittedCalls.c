@@ -27,6 +27,7 @@ IN_CHILD static int make_call(void *argument) {
     case RL_CALL_EPOLL_PWAIT2: syscall(SYS_epoll_pwait2, -1, NULL, 0, NULL, NULL, 0); break;
     case RL_CALL_CLOSE_RANGE: syscall(SYS_close_range, ~0U, ~0U, 0); break;
     case RL_CALL_PIDFD_OPEN: syscall(SYS_pidfd_open, -1, 0); break;
+    case RL_CALL_PROCESS_VM_READV: syscall(SYS_process_vm_readv, 0, NULL, 0L, NULL, 0L, 0L); break;
     case RL_NEWER_CALLS: break;
     }
     return 0;

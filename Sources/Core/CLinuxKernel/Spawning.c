@@ -133,15 +133,23 @@ IN_CHILD static bool move_descriptors(rl_spawn_plan *plan) {
 
 // A program that was just written can be busy for a moment: a child of another thread, between fork and exec, has a copy of the
 // descriptor that wrote it.
-#define BUSY_ATTEMPTS 20
+#define ATTEMPTS 20
 static const struct timespec busy_pause = {.tv_nsec = 2000000};
 
+// Whether a thread of the parent may have changed the parent's own variables during the call. setenv moves them and releases the
+// old array, of which the kernel then says EFAULT, or E2BIG for what is no text.
+IN_CHILD static bool has_moved(const rl_spawn_plan *plan, char *const *used) {
+    return plan->environment == NULL && (errno == EFAULT || used != *(char **volatile *)&environ);
+}
+
 IN_CHILD static void start_program(const char *path, rl_spawn_plan *plan) {
-    for (int attempt = 0; attempt < BUSY_ATTEMPTS; attempt++) {
-        syscall(SYS_execve, path, plan->arguments, plan->environment);
-        if (errno != ETXTBSY) return;
-        syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &busy_pause, NULL);
-        errno = ETXTBSY;
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        char *const *variables = plan->environment != NULL ? plan->environment : *(char **volatile *)&environ;
+        syscall(SYS_execve, path, plan->arguments, variables);
+        int error = errno;
+        if (error != ETXTBSY && !has_moved(plan, variables)) return;
+        if (error == ETXTBSY) syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &busy_pause, NULL);
+        errno = error;
     }
 }
 

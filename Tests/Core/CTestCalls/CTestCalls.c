@@ -8,6 +8,8 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -33,3 +35,28 @@ int test_own_mounts(void) {
 int test_mount(const char *path) { return result(mount("none", path, "tmpfs", 0, NULL)); }
 
 int test_unmount(const char *path) { return result(umount(path)); }
+
+void test_lose_environment(bool is_lost) {
+    static char **kept;
+    if (is_lost) {
+        kept = environ;
+        environ = mmap(NULL, 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    } else {
+        munmap(environ, 1);
+        environ = kept;
+    }
+}
+
+void test_move_environment(void) {
+    static size_t room;
+    size_t count = 0;
+    while (environ[count] != NULL) count++;
+    size_t size = (count + 1) * sizeof *environ;
+    char **old = environ, **moved = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (moved == MAP_FAILED) return;
+    memcpy(moved, old, size);
+    environ = moved;
+    // The first array is the kernel's.
+    if (room != 0) munmap(old, room);
+    room = size;
+}

@@ -18,7 +18,7 @@ final class InspectorDirectory: Sendable {
         let user = rl_port_user()
         var parents: [SystemText] = []
         // Relative paths are to be ignored, says the specification of the variable.
-        if let named = getenv("XDG_RUNTIME_DIR").map({ SystemText(cString: $0) }), named.isAbsolute {
+        if let named = ProcessEnvironment.value(of: "XDG_RUNTIME_DIR"), named.isAbsolute {
             parents = [named]
         }
         let run = SystemText(prefixOf: "/run/user/\(user)".utf8)
