@@ -41,6 +41,43 @@ import Testing
         #expect(start.duration(to: .now) >= .milliseconds(40))
     }
 
+    @Test(arguments: [SIGQUIT, SIGXCPU, SIGABRT])
+    func `A signal that may leave a core file ends a child before its program as an error of the spawn`(
+        _ signal: CInt
+    ) throws {
+        let directory = TemporaryDirectory()
+        directory.write("busy", "#!/bin/sh\n")
+        chmod(directory.path("busy"), 0o700)
+        // The child tries again for 40 ms.
+        let writer = open(directory.path("busy"), O_WRONLY | O_CLOEXEC)
+        defer { close(writer) }
+        let path = directory.path("busy")
+        var code = ETXTBSY
+        // This thread may be late for a child.
+        while code == ETXTBSY {
+            let spawner = Locked<pid_t>(0)
+            // 0 for a child that has begun its program.
+            let ended = Locked<CInt?>(nil)
+            let thread = TestThread {
+                spawner.withLock { $0 = rl_find_thread_id() }
+                do throws(Child.SpawnError) {
+                    _ = try Child.spawn(.path(path))
+                    ended.withLock { $0 = 0 }
+                } catch {
+                    ended.withLock { $0 = error.code }
+                }
+            }
+            while ended.copy == nil {
+                let file = open("/proc/self/task/\(spawner.copy)/children", O_RDONLY | O_CLOEXEC)
+                if let child = pid_t(readText(file).prefix { $0 != " " }) { kill(child, signal) }
+                close(file)
+            }
+            thread.join()
+            code = ended.copy ?? 0
+        }
+        #expect(code == EINTR)
+    }
+
     @Test func `A PATH whose first character joins the equals sign is searched`() throws {
         // The first character of the value is an accent, which a text would join to the equals sign.
         let directory = TemporaryDirectory()
