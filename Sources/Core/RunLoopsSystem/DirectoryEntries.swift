@@ -11,7 +11,7 @@ package enum DirectoryEntries {
     ///   - directory: A descriptor that is read from its position on.
     ///   - body: Gets the name, and whether it is that of a directory; a link to a directory does not count as one.
     /// - Returns: 0, or a negative error number.
-    /// - Complexity: O(n) in the entries; a system call for each 32 KiB of them, and one more for each whose file system
+    /// - Complexity: O(n) in the entries; a system call for each 8 KiB of them, and one more for each whose file system
     ///   does not say what it is.
     package static func read(_ directory: CInt, _ body: (SystemText, _ isDirectory: Bool) -> Bool) -> CInt {
         withUnsafeTemporaryAllocation(byteCount: Int(RL_ENTRIES_ROOM), alignment: 8) { room in

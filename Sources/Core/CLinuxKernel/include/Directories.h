@@ -15,8 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Room for the longest entry: the kernel refuses names of PATH_MAX (4,096) bytes and more (verify_dirent_name).
-#define RL_ENTRIES_ROOM 32768
+// Room for the longest entry, and for hundreds of usual ones: the kernel refuses names of PATH_MAX (4,096) bytes and more (verify_dirent_name).
+#define RL_ENTRIES_ROOM 8192
 
 typedef struct {
     // Ends with a zero, inside the bytes that were read.
