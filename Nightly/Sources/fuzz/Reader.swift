@@ -13,6 +13,8 @@ import RunLoopsCalendar
 /// The code that reads what other programs write.
 enum Reader: String, CaseIterable, Sendable {
     case decoder, lines, cron, frames, traces, elf, inotify
+    // In C, for the address sanitizer: Reader+C.swift.
+    case entries, addresses, packets, unwinding, stamps
 
     func read(_ bytes: UnsafeRawBufferPointer) {
         switch self {
@@ -23,6 +25,11 @@ enum Reader: String, CaseIterable, Sendable {
         case .traces: readTrace(bytes)
         case .elf: readELF(bytes)
         case .inotify: _ = InotifyRecord.parse(bytes)
+        case .entries: readEntries(bytes)
+        case .addresses: readAddresses(bytes)
+        case .packets: readPackets(bytes)
+        case .unwinding: unwind(bytes)
+        case .stamps: readStamps(bytes)
         }
     }
 

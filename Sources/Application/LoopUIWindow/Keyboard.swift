@@ -4,6 +4,7 @@
 #if Window
 internal import CXCB
 internal import LoopUI
+internal import RunLoopsEvents
 
 /// The keyboard: which key a code means, with the layout that the user has chosen and dead keys.
 final class Keyboard {
@@ -54,7 +55,7 @@ final class Keyboard {
         self.keymap = keymap
         self.state = state
         let variables = ["LC_ALL", "LC_CTYPE", "LANG"]
-        let locale = variables.lazy.compactMap { getenv($0).map { String(cString: $0) } }.first { !$0.isEmpty }
+        let locale = variables.lazy.compactMap { environmentValue($0) }.first { !$0.isEmpty }
         let table = xkb_compose_table_new_from_locale(context, locale ?? "C", XKB_COMPOSE_COMPILE_NO_FLAGS)
         compose = table.flatMap { xkb_compose_state_new($0, XKB_COMPOSE_STATE_NO_FLAGS) }
         // The state keeps the table.

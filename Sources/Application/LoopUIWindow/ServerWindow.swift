@@ -4,6 +4,7 @@
 #if Window
 internal import CXCB
 internal import LoopUI
+internal import RunLoopsEvents
 
 /// A connection to the X server and the one window on it: all requests to the server, without knowledge of cells.
 ///
@@ -23,7 +24,7 @@ final class ServerWindow {
     /// - Parameter display: The server's name; the value of `DISPLAY` if `nil`.
     static func connect(to display: String?) throws(WindowDisplayError) -> (connection: OpaquePointer, screen: Int) {
         var number: CInt = 0
-        let name = display ?? getenv("DISPLAY").map { String(cString: $0) } ?? ""
+        let name = display ?? environmentValue("DISPLAY") ?? ""
         guard let connection = xcb_connect(display, &number), xcb_connection_has_error(connection) == 0 else {
             // The connection stays allocated until the end of the program; so does one that is disconnected in error.
             throw .noServer(display: name)

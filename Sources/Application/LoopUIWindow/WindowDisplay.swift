@@ -72,7 +72,7 @@ internal import RunLoopsEvents
         var abilities = DisplayAbilities()
         abilities.reportsKeyEnds = true
         abilities.hasPictures = true
-        abilities.reducesMotion = getenv("LOOPUI_REDUCE_MOTION").map { String(cString: $0) == "1" } ?? false
+        abilities.reducesMotion = environmentValue("LOOPUI_REDUCE_MOTION") == "1"
         self.abilities = abilities
     }
 

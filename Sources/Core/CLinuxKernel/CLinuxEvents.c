@@ -8,7 +8,6 @@
 #include "Results.h"
 
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -91,37 +90,6 @@ int rl_is_directory(const char *path) {
     struct stat status;
     return lstat(path, &status) < 0 ? -errno : S_ISDIR(status.st_mode);
 }
-
-// Directories
-
-int rl_directory_open(const char *path, void **directory) {
-    int descriptor = made(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (descriptor < 0) return descriptor;
-    *directory = fdopendir(descriptor);
-    if (*directory != NULL) return 0;
-    int error = errno;
-    close(descriptor);
-    return -error;
-}
-
-int rl_directory_next(void *directory, char *name, bool *is_directory) {
-    struct dirent *entry;
-    // At the end of the directory, readdir leaves the error number alone.
-    errno = 0;
-    do entry = readdir(directory);
-    while (entry != NULL && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0));
-    if (entry == NULL) return -errno;
-    memcpy(name, entry->d_name, strlen(entry->d_name) + 1);
-    *is_directory = entry->d_type == DT_DIR;
-    if (entry->d_type == DT_UNKNOWN) {
-        // Some file systems leave the type open.
-        struct stat status;
-        *is_directory = fstatat(dirfd(directory), name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode);
-    }
-    return 1;
-}
-
-void rl_directory_close(void *directory) { closedir(directory); }
 
 // Child processes
 

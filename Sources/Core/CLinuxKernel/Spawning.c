@@ -6,6 +6,7 @@
 #include "CLinuxEvents.h"
 #include "CLinuxKernel.h"
 #include "Cloning.h"
+#include "Entries.h"
 #include "PermittedCalls.h"
 #include "Results.h"
 
@@ -43,13 +44,44 @@ const int32_t rl_limit_address_space = RLIMIT_AS;
 
 #define STACK (64 * 1024)
 #define SIGNALS 64
-// A handler of the parent's must not run in the child, nor a signal that the parent ignores be ignored in the program.
+#ifndef SA_RESTORER
+#define SA_RESTORER 0x04000000
+#endif
+#define BIT(signal) ((kernel_set)1 << ((signal) - 1))
+// The signals whose default is to leave a core file, and of these the ones that the kernel sends for a fault or a filter.
+#define FAULTS (BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGSEGV) | BIT(SIGSYS))
+#define LEAVES_CORE (FAULTS | BIT(SIGQUIT) | BIT(SIGABRT) | BIT(SIGXCPU) | BIT(SIGXFSZ))
+
+// The kernel's sigaction: the same on x86-64 and arm64.
+struct kernel_action {
+    void (*handler)(int);
+    unsigned long flags;
+    void (*restorer)(int);
+    kernel_set mask;
+};
+
+// The plan of the child that this thread is starting. The child has the variables of this thread.
+static _Thread_local rl_spawn_plan *starting;
+
+// The end of a child before its program begins, by a signal that may leave a core file. Before Linux 5.16 the kernel ends every
+// process that shares the memory of such a child: this one ends like a child that could not execute its program.
+IN_CHILD static void end_start(int signal) {
+    starting->error = signal == SIGSYS ? EPERM : EINTR;
+    for (;;) syscall(SYS_exit_group, 127);
+}
+
+// A handler of the parent's must not run in the child, nor a signal that the parent ignores be ignored in the program. The program
+// begins with the default where the child has a handler.
 IN_CHILD static void reset_signals(void) {
-    // The kernel's sigaction, which begins with the handler: the default, without flags.
-    uint64_t action[8] = {0};
+    const struct kernel_action usual = {0};
+    // The handler does not return. x86-64 demands a place to return to all the same.
+    const struct kernel_action end = {.handler = end_start, .flags = SA_RESTORER, .restorer = end_start, .mask = ~(kernel_set)0};
     // SIGKILL, SIGSTOP: refused, and the default in any case.
     for (int signal = 1; signal <= SIGNALS; signal++)
-        syscall(SYS_rt_sigaction, signal, action, NULL, sizeof(kernel_set));
+        syscall(SYS_rt_sigaction, signal, LEAVES_CORE & BIT(signal) ? &end : &usual, NULL, sizeof(kernel_set));
+    // The kernel gives a fault or a filter's signal its default where it is blocked.
+    kernel_set faults = FAULTS;
+    syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &faults, NULL, sizeof faults);
 }
 
 IN_CHILD static bool close_between(unsigned first, unsigned end) {
@@ -61,15 +93,6 @@ IN_CHILD static bool is_target(const rl_descriptor_move *moves, size_t count, in
         if (moves[i].to == descriptor) return true;
     return false;
 }
-
-// The kernel's entry of a directory.
-struct entry {
-    uint64_t number;
-    int64_t offset;
-    unsigned short length;
-    unsigned char type;
-    char name[];
-};
 
 // Closes every descriptor but the targets without close_range, which came with Linux 5.9.
 IN_CHILD static bool close_each(const rl_descriptor_move *moves, size_t count) {
@@ -84,17 +107,17 @@ IN_CHILD static bool close_each(const rl_descriptor_move *moves, size_t count) {
         return true;
     }
     long size;
-    while ((size = syscall(SYS_getdents64, directory, entries, sizeof entries)) > 0)
-        for (long place = 0; place < size;) {
-            const struct entry *entry = (const struct entry *)(entries + place);
-            place += entry->length;
-            int number = 0;
-            const char *digit = entry->name;
-            while (*digit >= '0' && *digit <= '9') number = number * 10 + (*digit++ - '0');
+    while ((size = syscall(SYS_getdents64, directory, entries, sizeof entries)) > 0) {
+        rl_directory_entry entry;
+        for (size_t place = 0; next_entry(entries, (size_t)size, &place, &entry) > 0;) {
+            uint64_t number = 0;
+            const char *digit = entry.name;
+            while (*digit >= '0' && *digit <= '9') number = number * 10 + (uint64_t)(*digit++ - '0');
             // The names "." and ".." have no digits. Entries are listed by number, so that closing does not hide any.
-            if (digit == entry->name || number == directory || is_target(moves, count, number)) continue;
-            syscall(SYS_close, number);
+            if (digit == entry.name || number > INT_MAX || (int)number == directory) continue;
+            if (!is_target(moves, count, (int)number)) syscall(SYS_close, (int)number);
         }
+    }
     syscall(SYS_close, directory);
     return size == 0;
 }
@@ -134,15 +157,23 @@ IN_CHILD static bool move_descriptors(rl_spawn_plan *plan) {
 
 // A program that was just written can be busy for a moment: a child of another thread, between fork and exec, has a copy of the
 // descriptor that wrote it.
-#define BUSY_ATTEMPTS 20
+#define ATTEMPTS 20
 static const struct timespec busy_pause = {.tv_nsec = 2000000};
 
+// Whether a thread of the parent may have changed the parent's own variables during the call. setenv moves them and releases the
+// old array, of which the kernel then says EFAULT, or E2BIG for what is no text.
+IN_CHILD static bool has_moved(const rl_spawn_plan *plan, char *const *used) {
+    return plan->environment == NULL && (errno == EFAULT || used != *(char **volatile *)&environ);
+}
+
 IN_CHILD static void start_program(const char *path, rl_spawn_plan *plan) {
-    for (int attempt = 0; attempt < BUSY_ATTEMPTS; attempt++) {
-        syscall(SYS_execve, path, plan->arguments, plan->environment);
-        if (errno != ETXTBSY) return;
-        syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &busy_pause, NULL);
-        errno = ETXTBSY;
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        char *const *variables = plan->environment != NULL ? plan->environment : *(char **volatile *)&environ;
+        syscall(SYS_execve, path, plan->arguments, variables);
+        int error = errno;
+        if (error != ETXTBSY && !has_moved(plan, variables)) return;
+        if (error == ETXTBSY) syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &busy_pause, NULL);
+        errno = error;
     }
 }
 
@@ -202,6 +233,7 @@ static int start(rl_spawn_plan *plan, int *pidfd) {
     void *stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
     if (stack == MAP_FAILED) return -(plan->error = errno);
     kernel_set all = ~(kernel_set)0, before;
+    starting = plan;
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
     // CLONE_PIDFD: a handler that reaps every child cannot get between the process and its descriptor.
     int process = START(child, (char *)stack + STACK, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, plan, pidfd);

@@ -84,9 +84,9 @@ struct PortSet {
         defer { closedir(directory) }
         var found: [CInt] = []
         while let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
+            // SAFETY: the C library ends the name with a zero. The field's 256 bytes say nothing of the record's length.
+            let field = UnsafeRawPointer(entry) + (MemoryLayout<dirent>.offset(of: \.d_name) ?? 0)
+            let name = String(cString: field.assumingMemoryBound(to: CChar.self))
             guard let number = CInt(name), try members(of: number)?.contains(member) == true else { continue }
             found.append(number)
         }

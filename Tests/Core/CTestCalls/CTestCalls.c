@@ -9,6 +9,8 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -65,4 +67,29 @@ void test_set_alarm(unsigned seconds) {
     sigaddset(&only, SIGALRM);
     sigprocmask(SIG_UNBLOCK, &only, NULL);
     alarm(seconds);
+}
+
+void test_lose_environment(bool is_lost) {
+    static char **kept;
+    if (is_lost) {
+        kept = environ;
+        environ = mmap(NULL, 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    } else {
+        munmap(environ, 1);
+        environ = kept;
+    }
+}
+
+void test_move_environment(void) {
+    static size_t room;
+    size_t count = 0;
+    while (environ[count] != NULL) count++;
+    size_t size = (count + 1) * sizeof *environ;
+    char **old = environ, **moved = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (moved == MAP_FAILED) return;
+    memcpy(moved, old, size);
+    environ = moved;
+    // The first array is the kernel's.
+    if (room != 0) munmap(old, room);
+    room = size;
 }

@@ -35,3 +35,16 @@ extension Trait where Self == ConditionTrait {
 
 /// Ends a mount; returns whether the system did.
 package func unmount(_ path: String) -> Bool { test_unmount(path) == 0 }
+
+/// The array of this process's variables, as another thread's `setenv` leaves it.
+package enum EnvironmentArray {
+    /// Calls `body` while the array cannot be read.
+    package static func withoutAccess<Result>(_ body: () -> Result) -> Result {
+        test_lose_environment(true)
+        defer { test_lose_environment(false) }
+        return body()
+    }
+
+    /// Copies the array to another place, and releases the old one.
+    package static func move() { test_move_environment() }
+}

@@ -31,7 +31,7 @@ final class PoorProcess: @unchecked Sendable {
         folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
         directory = try RunLoop.MessagePort.Directory(making: folder)
         // The inspector's folder is there, too, and goes with it.
-        setenv("XDG_RUNTIME_DIR", folder, 1)
+        setVariable("XDG_RUNTIME_DIR", folder)
         server = LoopThread()
         try server.loop.add(port, in: .default)
         try port.publish(as: "server", in: directory)

@@ -84,7 +84,7 @@ import Testing
                 var space = [UInt8](repeating: 0, count: 100)
                 while !isOver.copy {
                     _ = rl_socket_send(client, bytes, bytes.count)
-                    _ = recv(client, &space, space.count, CInt(MSG_DONTWAIT.rawValue))
+                    _ = recv(client, &space, space.count, CInt(MSG_DONTWAIT))
                 }
                 close(client)
             }

@@ -82,6 +82,85 @@ import Testing
         }
     }
 
+    @Test func `A run nested in onLine reports all further lines before it reports the completion`() throws {
+        try withLoop { loop in
+            let child = try spawn("seq 200")
+            // All lines, the ends of the pipes and the exit are there before the first line is reported.
+            _ = waitForEnd(child)
+            let lines = Box<[String]>([])
+            let result = Box<Result<ChildCompletion.Report, ChildCompletion.Failure>?>(nil)
+            let nested = Box<RunLoop.RunResult?>(nil)
+            let completion = ChildCompletion(
+                child,
+                onLine: { _, line in
+                    lines.value.append(line)
+                    if lines.value.count == 1 { nested.value = loop.runPlenty() }
+                },
+                handler: { _, told in
+                    #expect(lines.value == (1...200).map { "\($0)" })
+                    result.value = told
+                })
+            add(completion, to: loop)
+            #expect(loop.runPlenty() == .finished)
+            #expect(nested.value == .finished)
+            #expect(try #require(result.value).get().exit.status == .exited(0))
+            #expect(lines.value.count == 200)
+        }
+    }
+
+    @Test func `Lines keep their order if onLine runs the loop for each of them`() throws {
+        try withLoop { loop in
+            // More than a portion.
+            let child = try spawn("seq 30000")
+            let lines = Box<[String]>([])
+            let result = Box<Result<ChildCompletion.Report, ChildCompletion.Failure>?>(nil)
+            let completion = ChildCompletion(
+                child,
+                onLine: { _, line in
+                    lines.value.append(line)
+                    loop.run(mode: .default, until: .now, returnAfterSourceHandled: true)
+                },
+                handler: { result.value = $1 })
+            add(completion, to: loop)
+            #expect(loop.runPlenty() == .finished)
+            #expect(lines.value == (1...30000).map { "\($0)" })
+            #expect(try #require(result.value).get().exit.status == .exited(0))
+        }
+    }
+
+    /// The lines and the reason for the failure of a child whose pipe another process holds, or that is ended.
+    private static func begunLines(
+        _ command: String, limit: Int = 1 << 20, outputWait: Duration = .seconds(300), timeLimit: Duration? = nil
+    ) throws -> ([String], ChildCompletion.Failure.Reason?) {
+        try withLoop { loop in
+            let child = try spawn(command, input: .pipe)
+            let lines = Box<[String]>([])
+            let reason = Box<ChildCompletion.Failure.Reason?>(nil)
+            let completion = ChildCompletion(
+                child, limit: limit, outputWait: outputWait, timeLimit: timeLimit,
+                onLine: { lines.value.append("\($0): \($1)") },
+                handler: { if case .failure(let failure) = $1 { reason.value = failure.reason } })
+            add(completion, to: loop)
+            #expect(loop.runPlenty() == .finished)
+            return (lines.value.sorted(), reason.value)
+        }
+    }
+
+    @Test func `A line without its end is reported before a failure`() throws {
+        // A process that the child leaves holds the pipes until its input ends.
+        let holder = "exec 3<&0; (read line <&3) & echo one; printf 'two, without its end'; printf three >&2; exit 3"
+        var (lines, reason) = try Self.begunLines(holder, outputWait: .milliseconds(100))
+        #expect(lines == ["error: three", "output: one", "output: two, without its end"])
+        #expect(reason == .heldOpen)
+        (lines, reason) = try Self.begunLines("printf begun; exec sleep 600", timeLimit: .milliseconds(300))
+        #expect(lines == ["output: begun"])
+        #expect(reason == .tookTooLong(.milliseconds(300)))
+        (lines, reason) = try Self.begunLines(
+            "printf begun; head -c 2000 /dev/zero >&2; exec sleep 600", limit: 100)
+        #expect(lines == ["output: begun"])
+        #expect(reason == .unreadable(.lineTooLong(limit: 100)))
+    }
+
     @Test func `A child that writes a line longer than the limit is killed`() throws {
         try withLoop { loop in
             let child = try spawn("echo good; head -c 2000 /dev/zero; exec sleep 600")

@@ -13,8 +13,8 @@ import Testing
         await #expect(processExitsWith: .success) {
             try withLoop { loop in
                 let manager = ServiceManagerStandIn("@run-loops-\(getpid())")
-                setenv("NOTIFY_SOCKET", manager.path, 1)
-                unsetenv("WATCHDOG_USEC")
+                setVariable("NOTIFY_SOCKET", manager.path)
+                setVariable("WATCHDOG_USEC", nil)
                 signal(SIGHUP, SIG_IGN)
                 let service = try ManagedService { error in _ = Issue.record(error) }
                 #expect(getenv("NOTIFY_SOCKET") == nil)
@@ -44,7 +44,7 @@ import Testing
     @Test func `Without a service manager, a signal calls the end closure, and stopping the loop ends run`() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in
-                unsetenv("NOTIFY_SOCKET")
+                setVariable("NOTIFY_SOCKET", nil)
                 let service = try ManagedService { error in _ = Issue.record(error) }
                 #expect(service.manager == nil)
                 // Twice: without `reload`, and with what ends when the run is over.
@@ -77,9 +77,9 @@ import Testing
         await #expect(processExitsWith: .success) {
             try withLoop { loop in
                 let manager = ServiceManagerStandIn("@run-loops-\(getpid())")
-                setenv("NOTIFY_SOCKET", manager.path, 1)
-                setenv("WATCHDOG_USEC", "20000", 1)
-                unsetenv("WATCHDOG_PID")
+                setVariable("NOTIFY_SOCKET", manager.path)
+                setVariable("WATCHDOG_USEC", "20000")
+                setVariable("WATCHDOG_PID", nil)
                 let service = try ManagedService { error in _ = Issue.record(error) }
                 // Read as it comes: the socket keeps ten.
                 let heard = Box<[String]>([])
@@ -103,13 +103,13 @@ import Testing
     @Test func `A message that the manager does not receive is reported, and a malformed NOTIFY_SOCKET throws`() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in
-                setenv("NOTIFY_SOCKET", "@run-loops-nobody-\(getpid())", 1)
+                setVariable("NOTIFY_SOCKET", "@run-loops-nobody-\(getpid())")
                 let missed = Locked(0)
                 let service = try ManagedService { _ in missed.increment() }
                 loop.performLocally { service.end() }
                 try service.run()
                 #expect(missed.count == 2)
-                setenv("NOTIFY_SOCKET", "nonsense", 1)
+                setVariable("NOTIFY_SOCKET", "nonsense")
                 #expect(throws: ServiceManagerError.environment(variable: "NOTIFY_SOCKET", value: "nonsense")) {
                     _ = try ManagedService()
                 }

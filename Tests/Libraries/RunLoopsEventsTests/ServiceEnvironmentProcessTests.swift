@@ -14,7 +14,7 @@ import Testing
 
     @Test func `Without a service manager fromEnvironment and watchdogTimer return nil and inherited is empty`() async {
         await #expect(processExitsWith: .success) {
-            for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "LISTEN_FDS", "LISTEN_PID"] { unsetenv(name) }
+            for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "LISTEN_FDS", "LISTEN_PID"] { setVariable(name, nil) }
             let notify = try NotifySocket.fromEnvironment()
             #expect(notify == nil)
             #expect(try NotifySocket.watchdogInterval() == nil)
@@ -27,7 +27,7 @@ import Testing
         await #expect(processExitsWith: .success) {
             await letDispatchOpenItsTimers()
             let manager = ServiceManagerStandIn("@run-loops-\(getpid())")
-            setenv("NOTIFY_SOCKET", manager.path, 1)
+            setVariable("NOTIFY_SOCKET", manager.path)
             let before = countOpenDescriptors()
             #expect(try NotifySocket.fromEnvironment()?.path == manager.path)
             let notify = try #require(try NotifySocket.fromEnvironment(unsetting: true))
@@ -35,7 +35,7 @@ import Testing
             for _ in 0..<100 { try? notify.send(.ready) }
             #expect(countOpenDescriptors() == before)
             #expect(manager.next() == ["READY=1"])
-            setenv("NOTIFY_SOCKET", "nonsense", 1)
+            setVariable("NOTIFY_SOCKET", "nonsense")
             #expect(throws: ServiceManagerError.environment(variable: "NOTIFY_SOCKET", value: "nonsense")) {
                 _ = try NotifySocket.fromEnvironment()
             }
@@ -49,7 +49,7 @@ import Testing
             let name = plain.utf8CString.dropLast() + [CChar(bitPattern: 0xFF), 0]
             #expect(rename(plain, Array(name)) == 0)
             defer { unlink(Array(name)) }
-            setenv("NOTIFY_SOCKET", Array(name), 1)
+            setVariable("NOTIFY_SOCKET", bytes: Array(name))
             let notify = try #require(try NotifySocket.fromEnvironment())
             #expect(notify.path == plain + "\u{FFFD}")
             try notify.send(.ready)
@@ -59,20 +59,20 @@ import Testing
 
     @Test func `watchdogInterval and watchdogTimer are nil if WATCHDOG_PID names another process`() async {
         await #expect(processExitsWith: .success) {
-            setenv("WATCHDOG_USEC", "2500000", 1)
+            setVariable("WATCHDOG_USEC", "2500000")
             #expect(try NotifySocket.watchdogInterval() == .milliseconds(2_500))
-            setenv("WATCHDOG_PID", "\(getpid())", 1)
+            setVariable("WATCHDOG_PID", "\(getpid())")
             #expect(try NotifySocket.watchdogInterval() == .milliseconds(2_500))
             let notify = try NotifySocket("/notify")
             #expect(try notify.watchdogTimer { _ in } != nil)
-            setenv("WATCHDOG_PID", "\(getppid())", 1)
+            setVariable("WATCHDOG_PID", "\(getppid())")
             #expect(try NotifySocket.watchdogInterval() == nil)
             #expect(try notify.watchdogTimer { _ in } == nil)
             for (variable, value) in [
                 ("WATCHDOG_PID", ""), ("WATCHDOG_PID", "-4"), ("WATCHDOG_PID", "me"), ("WATCHDOG_USEC", "0"),
                 ("WATCHDOG_USEC", "-1"), ("WATCHDOG_USEC", "5s"), ("WATCHDOG_USEC", "18446744073709551615"),
             ] {
-                setenv(variable, value, 1)
+                setVariable(variable, value)
                 #expect(throws: ServiceManagerError.environment(variable: variable, value: value)) {
                     _ = try NotifySocket.watchdogInterval()
                 }
@@ -88,9 +88,9 @@ import Testing
                 let directory = TemporaryDirectory()
                 let path = directory.path("door")
                 placeListeningSocket(path, 100)
-                setenv("LISTEN_PID", "\(getpid())", 1)
-                setenv("LISTEN_FDS", "2", 1)
-                setenv("LISTEN_FDNAMES", "door:store", 1)
+                setVariable("LISTEN_PID", "\(getpid())")
+                setVariable("LISTEN_FDS", "2")
+                setVariable("LISTEN_FDNAMES", "door:store")
                 dup2(open("/dev/null", O_RDONLY), 101)
                 let all = try ListenDescriptor.inherited(from: 100, unsetting: true)
                 #expect(all.map(\.name) == ["door", "store"] && all.map(\.descriptor) == [100, 101])
@@ -120,10 +120,10 @@ import Testing
 
     @Test func `Sockets passed to another process are not taken`() async {
         await #expect(processExitsWith: .success) {
-            setenv("LISTEN_FDS", "1", 1)
+            setVariable("LISTEN_FDS", "1")
             let withoutProcess = try ListenDescriptor.inherited(unsetting: false)
             #expect(withoutProcess == [])
-            setenv("LISTEN_PID", "\(getppid())", 1)
+            setVariable("LISTEN_PID", "\(getppid())")
             #expect(try ListenDescriptor.inherited(unsetting: false) == [])
             #expect(getenv("LISTEN_FDS") != nil)
         }
@@ -142,16 +142,16 @@ import Testing
                 (["LISTEN_PID": own, "LISTEN_FDS": "2", "LISTEN_FDNAMES": "a"], "LISTEN_FDNAMES"),
             ]
             for (variables, wrong) in cases {
-                for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsetenv(name) }
-                for (name, value) in variables { setenv(name, value, 1) }
+                for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { setVariable(name, nil) }
+                for (name, value) in variables { setVariable(name, value) }
                 #expect(throws: ServiceManagerError.environment(variable: wrong, value: variables[wrong] ?? "")) {
                     _ = try ListenDescriptor.inherited()
                 }
                 #expect(getenv("LISTEN_FDS") == nil)
             }
             // More than are open.
-            setenv("LISTEN_PID", own, 1)
-            setenv("LISTEN_FDS", "2147482647", 1)
+            setVariable("LISTEN_PID", own)
+            setVariable("LISTEN_FDS", "2147482647")
             #expect(throws: ServiceManagerError.system(.init(call: "fcntl", code: EBADF))) {
                 _ = try ListenDescriptor.inherited(from: 1000, unsetting: true)
             }

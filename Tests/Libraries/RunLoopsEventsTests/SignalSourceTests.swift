@@ -27,6 +27,43 @@ import Testing
         }
     }
 
+    /// Blocks a signal in this thread, as the launcher of a program may have done in all.
+    private static func block(_ signal: CInt) {
+        var one = sigset_t()
+        sigemptyset(&one)
+        sigaddset(&one, signal)
+        pthread_sigmask(SIG_BLOCK, &one, nil)
+    }
+
+    @Test func `A source receives a signal that was blocked in the thread that makes it`() throws {
+        try withLoop { loop in
+            Self.block(SIGUSR1)
+            // For this thread alone: another thread may receive what is sent to the process.
+            pthread_kill(pthread_self(), SIGUSR1)
+            let count = Box(0)
+            add(
+                try SignalSource(SIGUSR1) { source, _ in
+                    count.value += 1
+                    if count.value == 2 { source.invalidate() } else { pthread_kill(pthread_self(), SIGUSR1) }
+                }, to: loop)
+            #expect(loop.runPlenty() == .finished)
+            #expect(count.value == 2)
+        }
+    }
+
+    @Test func `A source that another thread made receives a signal that was blocked in its loop's thread`() throws {
+        try withLoop { loop in
+            Self.block(SIGUSR1)
+            let source = try TestThread.run { () throws(RunLoop.SystemCallError) in
+                try SignalSource.sendable(SIGUSR1) { source, _ in source.invalidate() }
+            }
+            add(source, to: loop)
+            pthread_kill(pthread_self(), SIGUSR1)
+            #expect(loop.runPlenty() == .finished)
+            #expect(!source.isValid)
+        }
+    }
+
     // The thread sanitizer holds signals back, and keeps one of a kind.
     @Test(.disabled(if: Sanitizer.isThread)) func `Queued signals are reported one by one with their values`() throws {
         try withLoop { loop in

@@ -59,6 +59,29 @@ struct StrictFilterProcessTests {
     }
 
     @Test func `rl_permits is true for all system calls without a filter`() {
-        for call in [RL_CALL_EPOLL_PWAIT2, RL_CALL_CLOSE_RANGE, RL_CALL_PIDFD_OPEN] { #expect(rl_permits(call)) }
+        for call in [RL_CALL_EPOLL_PWAIT2, RL_CALL_CLOSE_RANGE, RL_CALL_PIDFD_OPEN, RL_CALL_PROCESS_VM_READV] {
+            #expect(rl_permits(call))
+        }
+    }
+
+    // Before Linux 5.16 the death of a child by SIGSYS ended all processes that shared its memory.
+    @Test func `The child that tries a system call for rl_permits does not share the memory of this process`() async {
+        await #expect(processExitsWith: .success) {
+            #expect(holding_refuse_shared_children())
+            #expect(rl_permits(RL_CALL_PIDFD_OPEN))
+            #expect(holding_trap_newer_calls(true))
+            #expect(!rl_permits(RL_CALL_CLOSE_RANGE))
+        }
+    }
+
+    @Test func `A filter that ends the child of a spawn by SIGSYS is the error EPERM of the step`() async {
+        await #expect(processExitsWith: .success) {
+            #expect(holding_trap_new_sessions())
+            let error = #expect(throws: Child.SpawnError.self) {
+                try Child.spawn(.path("/bin/true"), group: .newSession)
+            }
+            #expect(error?.step == .group)
+            #expect(error?.code == EPERM)
+        }
     }
 }

@@ -239,7 +239,7 @@ private final class UserDirectory {
         var template = Array("/tmp/run-loops-ports-test-XXXXXX".utf8CString)
         #expect(mkdtemp(&template) != nil)
         outer = String(decoding: template.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-        setenv("XDG_RUNTIME_DIR", outer, 1)
+        setVariable("XDG_RUNTIME_DIR", outer)
     }
 
     deinit {

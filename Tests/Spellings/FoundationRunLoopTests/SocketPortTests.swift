@@ -67,6 +67,35 @@ import class FoundationRunLoop.SocketPort
         }
     }
 
+    @Test func `Messages that arrive together keep their order if a delegate runs the loop`() throws {
+        try onThread {
+            let (server, notes) = (try #require(SocketPort(tcpPort: 0)), PortNotes())
+            server.setDelegate(notes)
+            RunLoop.current.add(server, forMode: .default)
+            let remote = try #require(SocketPort(remoteWithTCPPort: number(server), host: nil))
+            func send(_ text: String) {
+                #expect(
+                    remote.send(
+                        before: Date(timeIntervalSinceNow: 300), components: parts(NSData(data: Data(text.utf8))),
+                        from: nil, reserved: 0))
+            }
+            notes.onMessage = { _ in
+                if notes.messages.count == 1 {
+                    send("four")
+                    while notes.messages.count < 4 { RunLoop.current.run(mode: .default, before: .distantFuture) }
+                } else if notes.messages.count == 5 {
+                    server.invalidate()
+                }
+            }
+            for text in ["one", "two", "three"] { send(text) }
+            receive(4, notes)
+            #expect(notes.texts == ["one", "two", "three", "four"])
+            for text in ["five", "six", "seven"] { send(text) }
+            receive(5, notes)
+            #expect(notes.texts.dropFirst(4) == ["five"])
+        }
+    }
+
     @Test func `A remote port is nil if the host's name contains a zero byte`() throws {
         let server = try #require(SocketPort(tcpPort: 0))
         #expect(SocketPort(remoteWithTCPPort: try number(server), host: "localhost\0.example.org") == nil)

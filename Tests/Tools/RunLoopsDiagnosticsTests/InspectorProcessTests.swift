@@ -183,7 +183,7 @@ struct InspectorProcessTests {
     @Test func `a forked child serves no client and keeps no socket open`() async {
         await #expect(processExitsWith: .exitCode(7)) { [path = folder.path as String] in
             let folder = InspectorFolder(of: path)
-            setenv("XDG_RUNTIME_DIR", folder.path, 1)
+            setVariable("XDG_RUNTIME_DIR", folder.path)
             let before = Self.countSockets()
             try RunLoop.Inspector.start()
             guard RunLoop.Inspector.isStarted, let client = InspectorClient.find(getpid()) else { exit(1) }

@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LinuxLibC
 internal import LoopUI
+internal import RunLoopsEvents
 
 /// The settings of the terminal and the user's wishes, as the environment variables give them.
 struct Environment {
     private let value: (String) -> String?
 
     /// The environment of the process.
-    static var process: Environment { Environment { name in getenv(name).map { String(cString: $0) } } }
+    static var process: Environment { Environment { name in environmentValue(name) } }
 
     init(_ value: @escaping (String) -> String?) { self.value = value }
 

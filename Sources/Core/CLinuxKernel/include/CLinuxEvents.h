@@ -32,13 +32,6 @@ int rl_unlink(const char *path);
 // 1: the path leads to a directory; 0: to something else, such as a link.
 int rl_is_directory(const char *path);
 
-// Directories, entry by entry, without `.` and `..`. 1: there was an entry; 0: the directory has no further entry. A link to a
-// directory is not opened.
-#define RL_NAME_ROOM 256
-int rl_directory_open(const char *path, void **directory);
-int rl_directory_next(void *directory, char *name, bool *is_directory);
-void rl_directory_close(void *directory);
-
 // Child processes.
 typedef struct {
     // CLD_EXITED, CLD_KILLED or CLD_DUMPED, and the exit code or the signal.

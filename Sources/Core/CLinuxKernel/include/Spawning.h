@@ -51,6 +51,7 @@ typedef struct {
     // The files to try, in order, with a null at the end.
     char *const *paths;
     char *const *arguments;
+    // Null for this process's own, which is handed over as it is at the moment of the start.
     char *const *environment;
     // Null for this process's own.
     const char *directory;
@@ -74,7 +75,7 @@ typedef struct {
 // Returns the number of the new process, and its descriptor, which is closed on exec. The process has begun the
 // program when the call returns; otherwise `step` and `error` say why it has not, and no process is left.
 int rl_spawn(rl_spawn_plan *plan, int *pidfd);
-// `environ`, which Swift may not name.
+// `environ`, which Swift may not name. Another thread may be changing what it points to.
 char *const *rl_environment(void);
 // Opens a file for a child: closed on exec, and not the terminal that controls the process.
 int rl_open(const char *path, int flags, unsigned mode);

@@ -32,8 +32,9 @@ extension Child {
     ///   - limits: What the child may use.
     /// - Returns: The child, which is running.
     /// - Throws: The step that failed: `ENOENT` at `execute` for a program that does not exist, `EACCES` for a file
-    ///   that is not executable, `EMFILE` at `pipe`, `EAGAIN` at `clone` when the user has too many processes, and
-    ///   other errors of the system.
+    ///   that is not executable, `EMFILE` at `pipe`, `EAGAIN` at `clone` when the user has too many processes, `EINTR`
+    ///   if a signal such as `SIGQUIT` ends the child before the program begins, `EPERM` if a filter of system calls does
+    ///   so by `SIGSYS`, and other errors of the system.
     ///
     /// Corresponds to `Process.run()` of Foundation and `posix_spawn(3)`.
     /// Thread safety: any thread.

@@ -51,14 +51,17 @@ public final class ChildCompletion: EventSource, @unchecked Sendable {
     @exclusivity(unchecked) private var lineHandler: LineHandler?
     @exclusivity(unchecked) private var output: [UInt8] = []
     @exclusivity(unchecked) private var error: [UInt8] = []
+    /// With a line handler: the lines that were read, and the beginnings of lines.
+    @exclusivity(unchecked) private var lines: ChildLines
     /// The first reason for a failure.
     @exclusivity(unchecked) private var reason: Failure.Reason?
     // Set by init, and not changed after it.
-    @exclusivity(unchecked) private var readers: [EventSource] = []
+    @exclusivity(unchecked) private var readers: [(stream: Stream, source: EventSource)] = []
     private let outputWait: Duration?
     private let timeLimit: Duration?
     @exclusivity(unchecked) private var waitTimer: RunLoop.Timer?
     @exclusivity(unchecked) private var limitTimer: RunLoop.Timer?
+    private let hasLineHandler: Bool
     /// Whether the time of the child has begun.
     private let hasBegun = Guarded(false)
 
@@ -75,7 +78,9 @@ public final class ChildCompletion: EventSource, @unchecked Sendable {
     ///   - fileID: Where the completion was made.
     ///   - line: Where the completion was made.
     ///   - onLine: Called with each line that the child writes, without the line feed, as soon as it is read and before
-    ///     `handler`. The report then has no output: nothing is kept but a line that is not complete.
+    ///     `handler`. The report then has no output: nothing is kept but a line that is not complete, which is passed on
+    ///     before `handler` is called, also with a failure. Of a line that is too long nothing is passed on. If the
+    ///     closure runs the loop, the next lines are passed on within that run.
     ///   - handler: Called with the completion, and how the child ended and what it has written.
     ///
     /// Adding the completion to the loop of another thread traps.
@@ -129,19 +134,17 @@ public final class ChildCompletion: EventSource, @unchecked Sendable {
         self.timeLimit = timeLimit
         self.handler = handler
         self.lineHandler = lineHandler
+        hasLineHandler = lineHandler != nil
+        lines = ChildLines(limit: self.limit)
         super.init(child.file, for: .readable, origin)
         for (stream, file) in [(Stream.output, child.standardOutput), (.error, child.standardError)] {
             guard let descriptor = file?.file else { continue }
             // A file of its own: other code may close the child's at any time.
             let (file, label) = (RunLoop.File(descriptor), "\(stream) of \(label)")
-            readers.append(
-                lineHandler == nil
-                    ? InputReader.sendable(
-                        file, as: .bytes, label: label, fileID: origin.fileID, line: origin.line
-                    ) { [weak self] _, event in self?.read(event, from: stream) { $0.keep($1, from: stream) } }
-                    : InputReader.sendable(
-                        file, as: .lines(limit: self.limit), label: label, fileID: origin.fileID, line: origin.line
-                    ) { [weak self] _, event in self?.read(event, from: stream) { $0.report($1, from: stream) } })
+            let reader = InputReader.sendable(
+                file, as: .bytes, label: label, fileID: origin.fileID, line: origin.line
+            ) { [weak self] _, event in self?.read(event, from: stream) }
+            readers.append((stream, reader))
         }
         if outputWait != nil, !readers.isEmpty {
             waitTimer = origin.restingTimer("wait for output") { [weak self] in self?.stopWaiting() }
@@ -161,10 +164,12 @@ public final class ChildCompletion: EventSource, @unchecked Sendable {
         {
             limitTimer?.restart(after: timeLimit)
         }
-        for reader in readers {
+        for (_, reader) in readers {
             do throws(RunLoop.SystemCallError) {
                 try loop.add(reader, in: mode)
             } catch {
+                // Any thread: nothing is read here.
+                invalidateReaders()
                 fail(.unreadable(.system(error)))
             }
         }
@@ -172,7 +177,7 @@ public final class ChildCompletion: EventSource, @unchecked Sendable {
 
     override func left(_ mode: RunLoop.Mode, of loop: RunLoop) {
         for timer in [waitTimer, limitTimer] { if let timer { loop.remove(timer, from: mode) } }
-        for reader in readers { loop.remove(reader, from: mode) }
+        for (_, reader) in readers { loop.remove(reader, from: mode) }
     }
 
     // MARK: The loop's thread
@@ -187,13 +192,12 @@ public final class ChildCompletion: EventSource, @unchecked Sendable {
         completeIfDone()
     }
 
-    private func read<Element>(
-        _ event: InputReader<Element>.Event, from stream: Stream, _ take: (ChildCompletion, [Element]) -> Void
-    ) {
+    private func read(_ event: InputReader<UInt8>.Event, from stream: Stream) {
         switch event {
-        case .received(let elements): take(self, elements)
+        case .received(let bytes) where hasLineHandler: split(bytes, from: stream)
+        case .received(let bytes): keep(bytes, from: stream)
         case .ended: break
-        case .failed(let error): fail(.unreadable(error))
+        case .failed(let error): fail(.unreadable(error), of: stream)
         }
         completeIfDone()
     }
@@ -208,25 +212,56 @@ public final class ChildCompletion: EventSource, @unchecked Sendable {
             }
             return bytes.count > room
         }
-        if isTooMuch { fail(.outputTooLong(stream, limit: limit)) }
+        if isTooMuch { fail(.outputTooLong(stream, limit: limit), of: stream) }
     }
 
-    /// Calls the program's closure, which may invalidate this completion, with each line.
-    private func report(_ lines: [String], from stream: Stream) {
-        for line in lines {
-            guard let handler = state.withLock({ lineHandler }) else { return }
+    private func split(_ bytes: [UInt8], from stream: Stream) {
+        do throws(RunLoop.InputError) {
+            try state.withLock { () throws(RunLoop.InputError) in try lines.take(bytes, from: stream) }
+        } catch {
+            fail(.unreadable(error), of: stream)
+        }
+        handOver()
+    }
+
+    /// Calls the program's closure with each line that was read, in order.
+    ///
+    /// The closure may invalidate this completion, and may run the loop: a call within the closure continues with the
+    /// next line, so that no line is lost or late when the nested run completes this completion.
+    private func handOver() {
+        while let (handler, (stream, line)) = state.withLock({ () -> (LineHandler, ChildLines.Line)? in
+            guard let lineHandler, let line = lines.next() else { return nil }
+            return (lineHandler, line)
+        }) {
             handler(stream, line)
         }
     }
 
-    /// Reads no more, and sees to it that the child ends.
-    private func fail(_ reason: Failure.Reason) {
+    /// Reads no more than is there, and sees to it that the child ends.
+    private func fail(_ reason: Failure.Reason, of stream: Stream? = nil) {
         state.withLock { if self.reason == nil { self.reason = reason } }
-        for reader in readers { reader.invalidate() }
         child.signalAll(SIGKILL)
+        for (other, reader) in readers where other == stream { reader.invalidate() }
+        readRest()
         // The exit may be known already: it is looked at again, on the loop's thread.
         watched = .readable
     }
+
+    /// Reads what is in the pipes now, and not what comes while it is being read; returns whether a pipe has not ended.
+    @discardableResult
+    private func readRest() -> Bool {
+        for (_, reader) in readers where reader.isValid {
+            var count = reader.withDescriptor { Int(rl_bytes_waiting($0)) } ?? 0
+            while count > 0, reader.isValid {
+                reader.ready(.readable)
+                count -= InputPortion.size
+            }
+        }
+        defer { invalidateReaders() }
+        return readers.contains { $0.source.isValid }
+    }
+
+    private func invalidateReaders() { for (_, reader) in readers { reader.invalidate() } }
 
     /// The child has taken too long: what it writes until its end is read still.
     private func timeIsOver() {
@@ -237,23 +272,17 @@ public final class ChildCompletion: EventSource, @unchecked Sendable {
 
     /// The time for processes that hold a pipe open is over.
     private func stopWaiting() {
-        for reader in readers where reader.isValid {
-            // What is in the pipe now, and not what comes while it is being read.
-            var count = reader.withDescriptor { Int(rl_bytes_waiting($0)) } ?? 0
-            while count > 0, reader.isValid {
-                reader.ready(.readable)
-                count -= InputPortion.size
-            }
-        }
-        if readers.contains(where: \.isValid) {
-            state.withLock { if reason == nil { reason = .heldOpen } }
-            for reader in readers { reader.invalidate() }
-        }
+        if readRest() { state.withLock { if reason == nil { reason = .heldOpen } } }
         completeIfDone()
     }
 
     private func completeIfDone() {
-        guard !readers.contains(where: \.isValid), let exit = child.exit else { return }
+        guard !readers.contains(where: { $0.source.isValid }), let exit = child.exit else { return }
+        // Also after a failure: the beginning of a line is all that there will be of the line.
+        state.withLock { lines.end() }
+        handOver()
+        // A closure may have invalidated this completion, and a run nested in it may have completed it.
+        guard isValid else { return }
         state.lock()
         let handler = self.handler
         let report = Report(exit: exit, output: output, error: error)
@@ -268,12 +297,12 @@ public final class ChildCompletion: EventSource, @unchecked Sendable {
 
     override func giveUp() {
         let released = state.withLock { () -> (Handler?, LineHandler?, [UInt8], [UInt8]) in
-            defer { (handler, lineHandler, output, error) = (nil, nil, [], []) }
+            defer { (handler, lineHandler, output, error, lines) = (nil, nil, [], [], ChildLines(limit: limit)) }
             return (handler, lineHandler, output, error)
         }
         waitTimer?.invalidate()
         limitTimer?.invalidate()
-        for reader in readers { reader.invalidate() }
+        invalidateReaders()
         withExtendedLifetime(released) {}
     }
 }

@@ -12,7 +12,9 @@ struct SpawnProgram {
     private let directory: SystemText?
     private let paths: CTexts
     private let arguments: CTexts
-    private let environment: CTexts
+    /// `nil` for this process's own variables, which the kernel reads by itself: a copy could meet a `setenv` on another
+    /// thread, and so could this code.
+    private let environment: CTexts?
 
     init(
         _ executable: Child.Executable, _ arguments: [String], _ environment: Child.Environment, _ directory: String?
@@ -21,37 +23,44 @@ struct SpawnProgram {
             switch executable {
             case .name(let name), .path(let name): name
             }
-        var variables: [SystemText] = []
-        var removed: Set<SystemText>?
-        switch environment {
-        case .inherited: removed = []
-        case .updating(let changes):
-            removed = []
-            for (name, value) in changes {
-                removed?.insert(try Self.variable(name))
-                if let value { variables.append(try Self.text("\(name)=\(value)")) }
-            }
-        case .only(let values):
-            for (name, value) in values {
-                _ = try Self.variable(name)
-                variables.append(try Self.text("\(name)=\(value)"))
-            }
-        }
+        let variables = try Self.variables(environment)
         self.executable = try Self.text(name)
         self.directory = if let directory { try Self.text(directory) } else { nil }
         var texts = [self.executable]
         for argument in arguments { texts.append(try Self.text(argument)) }
         self.arguments = CTexts(texts)
-        self.environment = CTexts(variables, inheritingAllBut: removed)
+        self.environment = variables.map { CTexts($0) }
         if case .name = executable, !name.utf8.contains(UInt8(ascii: "/")), !name.isEmpty {
-            let search = self.environment.value(of: "PATH") ?? Array("/bin:/usr/bin".utf8)
+            let path = ProcessEnvironment.value(of: "PATH", in: variables ?? ProcessEnvironment.variables())
             // An empty part is the working directory.
             paths = CTexts(
-                search.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false).map {
-                    SystemText(prefixOf: $0.isEmpty ? [UInt8(ascii: ".")] : $0).entry(texts[0])
-                })
+                (path?.bytes ?? Array("/bin:/usr/bin".utf8)).split(
+                    separator: UInt8(ascii: ":"), omittingEmptySubsequences: false
+                ).map { SystemText(prefixOf: $0.isEmpty ? [UInt8(ascii: ".")] : $0).entry(texts[0]) })
         } else {
             paths = CTexts([texts[0]])
+        }
+    }
+
+    /// The variables that the child gets; `nil` for those of this process.
+    private static func variables(_ environment: Child.Environment) throws(Child.SpawnError) -> [SystemText]? {
+        switch environment {
+        case .inherited: return nil
+        case .updating(let changes):
+            let changed = Set(try changes.keys.map { (name) throws(Child.SpawnError) in try variable(name) })
+            // As they are: a value need not be UTF-8.
+            let kept = ProcessEnvironment.variables().filter {
+                !changed.contains(SystemText(prefixOf: $0.bytes.prefix { $0 != UInt8(ascii: "=") }))
+            }
+            return try self.variables(changes.compactMapValues(\.self)) + kept
+        case .only(let values): return try variables(values)
+        }
+    }
+
+    private static func variables(_ values: [String: String]) throws(Child.SpawnError) -> [SystemText] {
+        try values.map { (name, value) throws(Child.SpawnError) in
+            _ = try variable(name)
+            return try text("\(name)=\(value)")
         }
     }
 
@@ -87,7 +96,7 @@ struct SpawnProgram {
                 limits.withUnsafeBufferPointer { limits in
                     plan.paths = UnsafePointer(paths.pointer)
                     plan.arguments = UnsafePointer(arguments.pointer)
-                    plan.environment = UnsafePointer(environment.pointer)
+                    plan.environment = (environment?.pointer).map { UnsafePointer($0) }
                     plan.directory = directory
                     (plan.moves, plan.move_count) = (moves.baseAddress, moves.count)
                     (plan.limits, plan.limit_count) = (limits.baseAddress, limits.count)
@@ -125,19 +134,8 @@ private final class CTexts {
     let pointer: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
     private let count: Int
 
-    /// - Parameter removed: The variables of this process's environment that are left out; none of its variables is
-    ///   taken if `nil`. They are copied as they are: a value need not be UTF-8.
-    init(_ texts: [SystemText], inheritingAllBut removed: Set<SystemText>? = nil) {
-        var all = texts.map { $0.withCString { strdup($0) } }
-        if let removed, var next = rl_environment() {
-            while let text = next.pointee {
-                let name = UnsafeBufferPointer(start: text, count: strcspn(text, "="))
-                if !removed.contains(SystemText(prefixOf: name.lazy.map { UInt8(bitPattern: $0) })) {
-                    all.append(strdup(text))
-                }
-                next += 1
-            }
-        }
+    init(_ texts: [SystemText]) {
+        let all = texts.map { $0.withCString { strdup($0) } }
         count = all.count
         pointer = .allocate(capacity: count + 1)
         pointer.initialize(from: all + [nil], count: count + 1)
@@ -146,15 +144,5 @@ private final class CTexts {
     deinit {
         for index in 0..<count { free(pointer[index]) }
         pointer.deallocate()
-    }
-
-    func value(of variable: String) -> [UInt8]? {
-        let start = Array("\(variable)=".utf8)
-        for index in 0..<count {
-            guard let text = pointer[index] else { continue }
-            let whole = SystemText(cString: text).bytes
-            if whole.starts(with: start) { return Array(whole.dropFirst(start.count)) }
-        }
-        return nil
     }
 }

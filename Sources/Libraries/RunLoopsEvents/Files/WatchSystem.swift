@@ -45,7 +45,7 @@ enum Directory {
     static func entries(_ path: SystemText) -> ([WatchSystem.Entry], error: CInt) {
         var entries: [WatchSystem.Entry] = []
         let result = read(path) { name, isDirectory in
-            entries.append(WatchSystem.Entry(name: SystemText(cString: name), isDirectory: isDirectory))
+            entries.append(WatchSystem.Entry(name: name, isDirectory: isDirectory))
             return true
         }
         return (entries, -result)
@@ -62,19 +62,10 @@ enum Directory {
     }
 
     /// Calls `body` with each entry until it returns `false`; returns a negative error number, or 0.
-    private static func read(_ path: SystemText, _ body: (UnsafePointer<CChar>, Bool) -> Bool) -> CInt {
-        var directory: UnsafeMutableRawPointer?
-        let opened = path.withCString { rl_directory_open($0, &directory) }
-        guard opened == 0, let directory else { return opened }
-        defer { rl_directory_close(directory) }
-        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(RL_NAME_ROOM)) { room in
-            let name = room.baseAddress.unsafelyUnwrapped
-            while true {
-                var isDirectory = false
-                let result = rl_directory_next(directory, name, &isDirectory)
-                if result <= 0 { return result }
-                if !body(name, isDirectory) { return 0 }
-            }
-        }
+    private static func read(_ path: SystemText, _ body: (SystemText, Bool) -> Bool) -> CInt {
+        let directory = path.withCString { rl_directory_open($0) }
+        if directory < 0 { return directory }
+        defer { _ = rl_close(directory) }
+        return DirectoryEntries.read(directory, body)
     }
 }

@@ -145,6 +145,39 @@ extension WatchTree {
         }
     }
 
+    // MARK: After an overflow
+
+    /// Walks through the tree after an overflow, when nothing changes, and looks again at each directory that is not watched.
+    ///
+    /// Much was in doubt at once, and a directory that is missed stays silent for good. Changes during the walk do no harm: their records
+    /// come later.
+    /// - Complexity: O(n) in the entries, as the look after the overflow.
+    mutating func checkIfQuiet() {
+        guard let unwatched = unchecked, unlooked.isEmpty, unsettled.isEmpty, applied == received + system.bytesWaiting
+        else { return }
+        unchecked = nil
+        let covers = roots.values.compactMap { $0.cover.map { $0.directory.path(of: $0.name) } }
+        let known = unwatched.union(covers)
+        var next = isRecursive ? Array(roots.values) : []
+        while let node = next.popLast() {
+            for entry in system.entries(of: node.systemPath).0 where entry.isDirectory {
+                steps += 1
+                guard let child = node.children[entry.name] else {
+                    if !known.contains(node.path(of: entry.name)) { lookLater(entry.name, in: node, isTold: false) }
+                    continue
+                }
+                let found = system.add(child.systemPath, directoryMask)
+                if found == child.watch {
+                    next.append(child)
+                } else {
+                    if found >= 0, nodes[found] == nil { system.remove(found) }
+                    lookAnew(child)
+                }
+            }
+        }
+        look()
+    }
+
     /// Looks at a directory once more, as if it had been made now.
     mutating func lookAnew(_ node: WatchNode) {
         guard let parent = node.parent else { return }

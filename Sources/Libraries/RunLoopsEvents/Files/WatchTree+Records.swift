@@ -14,35 +14,70 @@ extension WatchTree {
         let isDirectory: Bool
         let cookie: UInt32
 
-        func concerns(_ directory: WatchNode, _ name: SystemText) -> Bool {
-            (directory === self.directory && name == self.name) || (directory === target && name == newName)
-        }
+        /// Whether the move was from or to an entry of `directory`.
+        func concerns(_ directory: WatchNode) -> Bool { directory === self.directory || directory === target }
 
-        /// Whether `other`, the next move, goes the way back.
-        ///
-        /// Each rename of the system has the next cookie. Many cookies later it is another story.
+        /// Whether `other`, a later move, goes the way back.
         func isReversed(by other: Move) -> Bool {
             other.directory === target && other.name == newName && other.target === directory && other.newName == name
-                && other.cookie &- cookie <= 64
+                && isNear(other)
         }
+
+        /// Whether `other`, a later move, can be the second half of an exchange that begins with this move.
+        ///
+        /// Each rename of the system has the next cookie. Many cookies later it is another story.
+        func isNear(_ other: Move) -> Bool { other.cookie &- cookie <= 64 }
     }
 
     /// What a batch of records means, and what is found in new directories.
     mutating func apply(_ records: [InotifyRecord]) {
         received += records.reduce(0) { $0 + $1.size }
+        let records = skipUntrusted(records)
         let pairs = MovePairs(records)
         for (place, record) in records.enumerated() {
-            settle()
-            if !pairs.isSecond(place) { apply(record, records, pairs.second(of: place)) }
+            if trustedFrom == nil {
+                settle()
+                if !pairs.isSecond(place) { apply(record, records, pairs.second(of: place)) }
+            }
             applied += record.size
         }
-        settle()
-        look()
+        if trustedFrom == nil { settle() } else { watchAnewIfTrusted() }
+        if trustedFrom == nil {
+            look()
+            checkIfQuiet()
+        }
+    }
+
+    /// The queue was full, and records are missing behind this one.
+    ///
+    /// They may be missing at several places: the kernel does not queue a second such record before this one has been read, although the
+    /// queue has had room in between. All that was queued until now is therefore of no use. It would move directories that a look
+    /// has found since, and the record that moves them back may be missing.
+    private mutating func overflowed() {
+        trustedFrom = received + system.bytesWaiting
+        (unlooked, unsettled, lastMoves) = ([], [], [])
+    }
+
+    /// Returns the records that can be trusted.
+    private mutating func skipUntrusted(_ records: [InotifyRecord]) -> [InotifyRecord] {
+        var rest = records[...]
+        while let end = trustedFrom, applied < end, let record = rest.popFirst() {
+            if record.has(IN_Q_OVERFLOW) { overflowed() }
+            applied += record.size
+        }
+        watchAnewIfTrusted()
+        return Array(rest)
+    }
+
+    private mutating func watchAnewIfTrusted() {
+        guard let end = trustedFrom, applied >= end else { return }
+        trustedFrom = nil
+        watchAnew()
     }
 
     private mutating func apply(_ record: InotifyRecord, _ records: [InotifyRecord], _ secondPlace: Int?) {
         steps += 1
-        if record.has(IN_Q_OVERFLOW) { return watchAnew() }
+        if record.has(IN_Q_OVERFLOW) { return overflowed() }
         let second = secondPlace.map { records[$0] }
         guard let node = nodes[record.watch] else {
             // A watch that was given up meanwhile. What has left it may have come to another one.
@@ -58,11 +93,7 @@ extension WatchTree {
                 isDirectory: record.has(IN_ISDIR), cookie: record.cookie)
             return apply(move, records[(secondPlace + 1)...])
         }
-        if record.has(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO),
-            lastMove?.concerns(node, record.name) == true
-        {
-            lastMove = nil
-        }
+        if record.has(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO) { forgetMoves(of: node) }
         if record.has(IN_DELETE | IN_MOVED_FROM) {
             removed(record, node)
         } else if record.has(IN_CREATE | IN_MOVED_TO) {
@@ -126,8 +157,12 @@ extension WatchTree {
     // MARK: Moves
 
     private mutating func apply(_ move: Move, _ later: ArraySlice<InotifyRecord>) {
-        defer { lastMove = move }
-        if let lastMove, lastMove.isReversed(by: move), !isMovedBack(move, later) { return exchanged(move) }
+        let first = lastMoves.last { $0.isReversed(by: move) }
+        forgetMoves(of: move.directory)
+        forgetMoves(of: move.target)
+        if let first, !isMovedBack(move, later) { return exchanged(move, first) }
+        lastMoves.removeAll { !$0.isNear(move) }
+        lastMoves.append(move)
         let (old, new) = (move.directory.path(of: move.name), move.target.path(of: move.newName))
         let file = FileWatch.File(old, isDirectory: move.isDirectory)
         let newFile = FileWatch.File(new, isDirectory: move.isDirectory)
@@ -164,6 +199,12 @@ extension WatchTree {
         }
     }
 
+    /// Forgets the moves that are no first halves of an exchange.
+    ///
+    /// The system exchanges two entries with the locks of both their directories: no other record of an entry of one of these comes
+    /// between. Records of other directories do, if several threads move.
+    private mutating func forgetMoves(of directory: WatchNode) { lastMoves.removeAll { $0.concerns(directory) } }
+
     /// Whether a directory was moved to another name and back.
     ///
     /// The kernel names the directory that a move has moved, if it is watched, right after the move.
@@ -176,9 +217,9 @@ extension WatchTree {
     /// Two names may have been exchanged: the records are those of a move to another name and back.
     ///
     /// The first move was reported. A look finds what has the second name now.
-    private mutating func exchanged(_ move: Move) {
+    private mutating func exchanged(_ move: Move, _ firstMove: Move) {
         let (first, second) = (move.target, move.directory)
-        let gone = FileWatch.File(second.path(of: move.name), isDirectory: lastMove?.isDirectory ?? false)
+        let gone = FileWatch.File(second.path(of: move.name), isDirectory: firstMove.isDirectory)
         tell(.removed(gone), .removed)
         second.found?.remove(move.name)
         if let child = second.children[move.name] { drop(child) }

@@ -23,11 +23,15 @@ struct WatchTree {
     var unlooked: [WatchNode] = []
     /// The looks that some records may be older than, the oldest look first.
     var unsettled: [Look] = []
-    /// The last record that moved something.
-    var lastMove: Move?
+    /// The last records that moved something, and that may be the first halves of exchanges.
+    var lastMoves: [Move] = []
+    /// After an overflow, the place in the kernel's queue from which on no record is missing; `nil` if none is missing.
+    var trustedFrom: Int?
     /// How many bytes of the kernel's queue the tree has read, and how many of these it has applied.
     var received = 0
     var applied = 0
+    /// After an overflow and until the tree has been checked, the directories that were reported as not watched.
+    var unchecked: Set<[UInt8]>?
     /// The events that were not reported yet.
     private(set) var events: [FileWatch.Event] = []
     /// How many nodes, entries and events the tree has gone through: a measure of its work for tests.
@@ -126,6 +130,8 @@ struct WatchTree {
     }
 
     /// After an overflow nothing is certain: watches what exists, and stops watching what does not.
+    ///
+    /// The program learns of the overflow now, and not before: what it finds afterwards is watched.
     mutating func watchAnew() {
         report(.overflowed)
         for root in Array(roots.values) where !leads(to: root) { vanish(root) }
@@ -137,7 +143,7 @@ struct WatchTree {
             if let watch = root.watch { nodes[watch] = root }
         }
         for node in old.values where !node.isRoot { _ = node.end() }
-        (unlooked, unsettled, lastMove) = ([], [], nil)
+        (unlooked, unsettled, lastMoves, unchecked) = ([], [], [], [])
         // The kernel gives a directory that it watches its old number.
         if isRecursive { lookBelow(Array(roots.values)) }
         for watch in old.keys where nodes[watch] == nil { system.remove(watch) }
@@ -157,6 +163,7 @@ struct WatchTree {
 
     /// Reports at once that a directory is not watched, and why.
     mutating func reportUnwatched(_ node: WatchNode, _ call: String, _ code: CInt) {
+        unchecked?.insert(node.path())
         let path = String(decoding: node.path(), as: UTF8.self)
         report(.unwatched(path, RunLoop.SystemCallError(call: call, code: code)))
     }

@@ -3,6 +3,7 @@
 
 internal import LinuxLibC
 public import RunLoops
+internal import Synchronization
 
 /// Calls a closure on a loop's thread for each signal that the process receives.
 ///
@@ -10,6 +11,10 @@ public import RunLoops
 /// source of a signal ends, the action that the signal had before the first source is restored. Several sources for one
 /// signal, on one loop or on loops of several threads, are each called. The kernel may deliver a signal to any thread,
 /// whether the thread was made before or after the source; no thread has to block signals.
+///
+/// A program may inherit blocked signals from its launcher, and no thread would ever receive them. Therefore the source
+/// unblocks its signal in the thread that makes it, and in the thread of its loop when the loop first waits. The signal stays
+/// unblocked there after the source's end.
 ///
 /// The kernel may deliver different signals that are sent shortly after each other in another order, and merges equal
 /// pending standard signals. Up to 64 signals wait for a busy loop with all their details; further signals are only
@@ -101,12 +106,34 @@ public final class SignalSource: EventSource, @unchecked Sendable {
         self.signal = signal
         self.handler = handler
         self.sink = sink
+        // Now that a signal that was pending has no other effect.
+        Self.unblock(signal)
+        let permitted = Permitted(SystemCalls.threadID)
         // Weak: the source keeps the observer. Last, so that no other observer waits for a system call.
         lookout = .sendable([.entry, .beforeWaiting], order: .max, label: "signal \(signal)") {
             [weak sink] observer, _ in
+            if permitted.isNew(SystemCalls.threadID) { Self.unblock(signal) }
             if sink?.askDispatch() != false { observer.invalidate() }
         }
         super.init(sink.file, for: .readable, origin)
+    }
+
+    /// Lets the kernel deliver the signal to the calling thread.
+    private static func unblock(_ signal: CInt) {
+        var one = sigset_t()
+        sigemptyset(&one)
+        sigaddset(&one, signal)
+        pthread_sigmask(SIG_UNBLOCK, &one, nil)
+    }
+
+    /// The last thread in which the signal was unblocked.
+    private final class Permitted: Sendable {
+        private let thread: Atomic<Int32>
+
+        init(_ thread: Int32) { self.thread = Atomic(thread) }
+
+        /// Whether `thread` is another thread than the last one.
+        func isNew(_ thread: Int32) -> Bool { self.thread.exchange(thread, ordering: .relaxed) != thread }
     }
 
     override func entered(_ mode: RunLoop.Mode, of loop: RunLoop) { loop.add(lookout, in: mode) }

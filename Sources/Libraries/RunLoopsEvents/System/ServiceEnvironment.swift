@@ -5,13 +5,20 @@ internal import LinuxLibC
 internal import RunLoops
 internal import RunLoopsSystem
 
+/// Returns the value of an environment variable, for the libraries above this one; `nil` if there is no such variable.
+///
+/// Safe beside a thread that changes variables: ``ProcessEnvironment``.
+package func environmentValue(_ variable: String) -> String? { ProcessEnvironment.value(of: variable)?.decoded }
+
 /// The variables with which a service manager starts a program.
 enum ServiceEnvironment {
     static func value(_ variable: String) -> String? { bytes(variable)?.decoded }
 
-    static func bytes(_ variable: String) -> SystemText? { getenv(variable).map { SystemText(cString: $0) } }
+    static func bytes(_ variable: String) -> SystemText? { ProcessEnvironment.value(of: variable) }
 
     /// So that the processes that the program starts do not take the variables for theirs.
+    ///
+    /// Safe beside this package's own reading of variables, and beside a `getenv` of the program only if no other thread calls it now.
     static func unset(_ variables: String...) { for variable in variables { unsetenv(variable) } }
 
     /// The number in a variable; `nil` if there is no such variable.

@@ -34,7 +34,7 @@ extension RunLoop.MessagePort {
         public static func user() throws(RunLoop.PortError) -> Directory {
             let user = rl_port_user()
             // Relative paths are to be ignored, says the specification of the variable.
-            if let text = getenv("XDG_RUNTIME_DIR").map({ SystemText(cString: $0) }), text.isAbsolute {
+            if let text = ProcessEnvironment.value(of: "XDG_RUNTIME_DIR"), text.isAbsolute {
                 return try under(text, isRequired: true)
             }
             let run = "/run/user/\(user)"

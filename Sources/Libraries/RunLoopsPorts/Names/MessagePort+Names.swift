@@ -4,6 +4,7 @@
 internal import CLinuxKernel
 internal import LinuxLibC
 public import RunLoops
+internal import RunLoopsSystem
 
 extension RunLoop.MessagePort {
     /// Gives the port a name, under which senders of this process and others find it.
@@ -72,20 +73,15 @@ extension RunLoop.MessagePort.Directory {
     public func publishedPorts() throws(RunLoop.PortError) -> [Entry] {
         // A second open file of the directory, with a read position of its own.
         let number = try Errors.check("open", rl_port_open_directory(path(of: "."), true), of: path)
-        guard let stream = fdopendir(number) else {
-            _ = rl_close(number)
-            throw .system(.init(call: "fdopendir", code: errno, subject: path))
-        }
-        defer { closedir(stream) }
+        defer { _ = rl_close(number) }
         var found: [Entry] = []
-        while let entry = readdir(stream) {
-            guard let place = MemoryLayout<dirent>.offset(of: \.d_name) else { continue }
-            // SAFETY: the C library ends the name with a zero. On some file systems a name is longer than the 256 bytes
-            // of the field: it is read where it is, and not as the field.
-            let file = String(cString: (UnsafeRawPointer(entry) + place).assumingMemoryBound(to: CChar.self))
-            guard let name = PortName(socketFile: file) else { continue }
-            found.append(Entry(name: name.text, process: owner(of: name)))
+        let result = DirectoryEntries.read(number) { file, _ in
+            if let name = PortName(socketFile: file.decoded) {
+                found.append(Entry(name: name.text, process: owner(of: name)))
+            }
+            return true
         }
+        if result < 0 { throw .system(.init(call: "getdents", code: -result, subject: path)) }
         return found.sorted { $0.name < $1.name }
     }
 

@@ -38,8 +38,9 @@ enum SocketCalls {
         var yes: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, 4)
         var storage = sockaddr_storage()
+        if address.count > MemoryLayout.size(ofValue: storage) { return false }
         return withUnsafeMutableBytes(of: &storage) { copy in
-            address.prefix(copy.count).copyBytes(to: copy)
+            address.copyBytes(to: copy)
             let pointer = copy.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: sockaddr.self)
             return systemBind(descriptor, pointer, socklen_t(address.count)) == 0
         }

@@ -119,15 +119,32 @@ final class SocketReceiver: @unchecked Sendable {
         source.invalidate()
     }
 
-    /// The bytes of a message that have arrived so far.
+    /// The bytes of a message that have arrived so far, and the messages that are to be delivered.
     private final class Inbox: @unchecked Sendable {
         let lock = NSLock()
+        // Guarded by the lock.
         var bytes = Data()
+        private var frames: [SocketFrame] = []
+        /// The place of the next frame that waits.
+        private var place = 0
+
+        /// With the lock held.
+        func append(_ frame: SocketFrame) { frames.append(frame) }
+
+        func next() -> SocketFrame? {
+            lock.withLock {
+                guard place < frames.count else {
+                    (frames, place) = ([], 0)
+                    return nil
+                }
+                defer { place += 1 }
+                return frames[place]
+            }
+        }
     }
 
     /// Reads the bytes that have arrived; returns `false` if the connection has ended or does not follow the protocol.
     private func receive(into inbox: Inbox, _ child: Int32, _ peer: Data) -> Bool {
-        var frames: [SocketFrame] = []
         // A port in two loops is read by two threads.
         let goesOn = inbox.lock.withLock { () -> Bool in
             var buffer = [UInt8](repeating: 0, count: 65536)
@@ -137,12 +154,14 @@ final class SocketReceiver: @unchecked Sendable {
             while let length = SocketFrame.count(beginning: inbox.bytes) {
                 if length == 0 || inbox.bytes.count < length { return count > 0 }
                 guard let frame = SocketFrame(bytes: Data(inbox.bytes.prefix(length))) else { return false }
-                frames.append(frame)
+                inbox.append(frame)
                 inbox.bytes = Data(inbox.bytes.dropFirst(length))
             }
             return false
         }
-        for frame in frames { handler(frame, peer) }
+        // Each from the inbox: a run nested in the handler goes on with the next message before it delivers later ones, and after
+        // the end of the port none is delivered.
+        while lock.withLock({ isOpen }), let frame = inbox.next() { handler(frame, peer) }
         return goesOn
     }
 

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The stack of another thread of this process, without changing what that thread does, and without trusting what is on
-// it: memory that may not be there is read through the kernel, which answers with an error where a load would be a
-// SIGSEGV or a SIGBUS.
+// it: memory that may not be there is read by rl_copy_memory.
 //
 // A thread that waits in the kernel is only looked at from outside. For a thread that runs, a timer of the thread's own
 // processor clock sends a real-time signal. The handler copies the registers and the upper end of the stack. Either
@@ -13,6 +12,7 @@
 #define CSTACKSAMPLING_H
 
 #include "LinuxOnly.h"
+#include "Memory.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,10 +56,6 @@ int rl_sample_running(int32_t thread, uint64_t stack_end, int64_t nanoseconds, r
 // Copies the stack of a thread that waits in the kernel, given the stack pointer and the program counter that the
 // kernel reports.
 int rl_sample_waiting(uint64_t stack_pointer, uint64_t counter, uint64_t stack_end, rl_stack_sample *sample);
-
-// Copies memory of this process that may not be there, up to the first page that is not. Returns how many bytes.
-// Async-signal-safe.
-size_t rl_copy_memory(uint64_t from, void *to, size_t size);
 
 // Code that is mapped, and the index of its tables for unwinding (.eh_frame_hdr); an `index_size` of 0: it has none.
 typedef struct {

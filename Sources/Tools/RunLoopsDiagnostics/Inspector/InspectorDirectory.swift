@@ -18,7 +18,7 @@ final class InspectorDirectory: Sendable {
         let user = rl_port_user()
         var parents: [SystemText] = []
         // Relative paths are to be ignored, says the specification of the variable.
-        if let named = getenv("XDG_RUNTIME_DIR").map({ SystemText(cString: $0) }), named.isAbsolute {
+        if let named = ProcessEnvironment.value(of: "XDG_RUNTIME_DIR"), named.isAbsolute {
             parents = [named]
         }
         let run = SystemText(prefixOf: "/run/user/\(user)".utf8)
@@ -93,18 +93,17 @@ final class InspectorDirectory: Sendable {
     }
 
     private func everyName() -> [(process: pid_t, name: String)] {
-        // A descriptor of its own: reading moves on, and fdopendir takes it over.
-        guard let stream = opendir("/proc/self/fd/\(descriptor.number)") else { return [] }
-        defer { closedir(stream) }
+        // A descriptor of its own: reading moves on.
+        let directory = rl_port_open_directory("/proc/self/fd/\(descriptor.number)", true)
+        guard directory >= 0 else { return [] }
+        defer { _ = rl_close(directory) }
         var names: [(process: pid_t, name: String)] = []
-        while let entry = readdir(stream) {
-            guard let place = MemoryLayout<dirent>.offset(of: \.d_name) else { continue }
-            // SAFETY: the C library ends the name with a zero. On some file systems a name is longer than the 256 bytes
-            // of the field: it is read where it is, and not as the field.
-            let name = String(cString: (UnsafeRawPointer(entry) + place).assumingMemoryBound(to: CChar.self))
+        _ = DirectoryEntries.read(directory) { file, _ in
+            let name = file.decoded
             if let digits = name.split(separator: "-").first, let process = pid_t(digits), process > 0 {
                 names.append((process, name))
             }
+            return true
         }
         return names.sorted { $0 < $1 }
     }

@@ -23,7 +23,7 @@ struct RecordedProgram {
     /// Runs the program; returns its trace, its exit status as a shell reports it, which is 0 with a ``length``, and how
     /// long it ran.
     func run() throws -> (json: String, status: CInt, time: Duration) {
-        let parent = getenv("TMPDIR").map { SystemText(cString: $0) } ?? SystemText(prefixOf: "/tmp".utf8)
+        let parent = ProcessEnvironment.value(of: "TMPDIR") ?? SystemText(prefixOf: "/tmp".utf8)
         // A folder of its own: nobody else has put a file there, neither a stranger nor an earlier program.
         let name = parent.entry(SystemText(prefixOf: "runloop-XXXXXX".utf8))
         var template = name.bytes.map { CChar(bitPattern: $0) } + [0]

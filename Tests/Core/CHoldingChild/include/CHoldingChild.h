@@ -21,5 +21,9 @@ int32_t holding_child_pass(void *stack, uint32_t microseconds);
 // From here on the kernel answers each system call that is newer than Linux 5.4 by SIGSYS, as the filters of some containers and
 // phones do: in all threads and their children, or in the calling thread. False if the system has no such filter.
 bool holding_trap_newer_calls(bool in_all_threads);
+// From here on the kernel answers setsid by SIGSYS, in all threads and their children.
+bool holding_trap_new_sessions(void);
+// From here on no thread of this process can start a process that shares its memory; a copy of it can be started.
+bool holding_refuse_shared_children(void);
 
 #endif

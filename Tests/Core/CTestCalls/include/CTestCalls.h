@@ -6,6 +6,8 @@
 #ifndef CTESTCALLS_H
 #define CTESTCALLS_H
 
+#include <stdbool.h>
+
 // Gives each of two names what the other has.
 int test_exchange(const char *path, const char *other);
 // From now on the calling thread has a working directory of its own.
@@ -19,5 +21,11 @@ int test_unmount(const char *path);
 // what it needs: a child of a process with threads can no longer do that.
 void test_prepare_alarm(void);
 void test_set_alarm(unsigned seconds);
+
+// Makes `environ` point to memory that cannot be read, or to what it pointed to before.
+void test_lose_environment(bool is_lost);
+// Does what setenv may do when it adds a variable: copies the array of variables to another place, and releases the old one. One
+// thread alone.
+void test_move_environment(void);
 
 #endif

@@ -97,15 +97,15 @@ final class ReplayedTree {
 func names(below path: [UInt8]) -> Set<[UInt8]> {
     var all: Set<[UInt8]> = []
     func visit(_ path: [UInt8], _ prefix: [UInt8]) {
-        var directory: UnsafeMutableRawPointer?
-        guard rl_directory_open(cText(path), &directory) == 0 else { return }
-        defer { rl_directory_close(directory) }
-        var room = [CChar](repeating: 0, count: Int(RL_NAME_ROOM))
-        var isDirectory = false
-        while rl_directory_next(directory, &room, &isDirectory) > 0 {
-            let name = room.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-            all.insert(prefix + name + (isDirectory ? [UInt8(ascii: "/")] : []))
-            if isDirectory { visit(path + [UInt8(ascii: "/")] + name, prefix + name + [UInt8(ascii: "/")]) }
+        let directory = rl_directory_open(cText(path))
+        guard directory >= 0 else { return }
+        defer { close(directory) }
+        _ = DirectoryEntries.read(directory) { name, isDirectory in
+            all.insert(prefix + name.bytes + (isDirectory ? [UInt8(ascii: "/")] : []))
+            if isDirectory {
+                visit(path + [UInt8(ascii: "/")] + name.bytes, prefix + name.bytes + [UInt8(ascii: "/")])
+            }
+            return true
         }
     }
     visit(path, [])

@@ -4,6 +4,7 @@
 import CLinuxKernel
 import Glibc
 import RunLoops
+import RunLoopsSystem
 import RunLoopsTestSupport
 
 /// A directory of its own in the system's place for such, removed with all that is in it at the end of the value's
@@ -52,15 +53,15 @@ final class TemporaryDirectory: @unchecked Sendable {
     }
 
     private static func remove(_ path: String) {
-        var directory: UnsafeMutableRawPointer?
-        if rl_directory_open(path, &directory) == 0 {
-            var name = [CChar](repeating: 0, count: Int(RL_NAME_ROOM))
-            var isDirectory = false
-            while rl_directory_next(directory, &name, &isDirectory) > 0 {
-                let entry = name.withUnsafeBufferPointer { String(cString: $0.baseAddress.unsafelyUnwrapped) }
-                remove("\(path)/\(entry)")
+        let directory = rl_directory_open(path)
+        if directory >= 0 {
+            var names: [SystemText] = []
+            _ = DirectoryEntries.read(directory) { name, _ in
+                names.append(name)
+                return true
             }
-            rl_directory_close(directory)
+            close(directory)
+            for name in names { remove("\(path)/\(name.decoded)") }
         }
         Glibc.remove(path)
     }

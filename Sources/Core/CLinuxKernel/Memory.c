@@ -4,7 +4,7 @@
 // Reading memory of this process that may not be there.
 
 #define _GNU_SOURCE
-#include "CStackSampling.h"
+#include "Memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,19 +21,29 @@ static ssize_t copy_by_file(uint64_t from, void *to, size_t size) {
     return count;
 }
 
+typedef ssize_t (*copy)(uint64_t from, void *to, size_t size);
+
+// Long arguments: the kernel reads whole words, of which an int on the stack fills a half.
+static ssize_t copy_by_call(uint64_t from, void *to, size_t size) {
+    struct iovec local = {to, size}, remote = {(void *)from, size};
+    ssize_t count = syscall(SYS_process_vm_readv, syscall(SYS_gettid), &local, 1L, &remote, 1L, 0L);
+    return count < 0 && errno != EFAULT ? copy_by_file(from, to, size) : count;
+}
+
 // Raw system calls, and none that a sanitizer's runtime would intercept: the handler may do nothing else.
-size_t rl_copy_memory(uint64_t from, void *to, size_t size) {
+static size_t copy_pages(copy copy, uint64_t from, void *to, size_t size) {
     size_t done = 0;
     while (done < size) {
         // A page at a time, so that a page that cannot be read does not cost the page before it.
         size_t piece = 4096 - (from + done) % 4096;
         if (piece > size - done) piece = size - done;
-        // Long arguments: the kernel reads whole words, of which an int on the stack fills a half.
-        struct iovec local = {(char *)to + done, piece}, remote = {(void *)(from + done), piece};
-        ssize_t count = syscall(SYS_process_vm_readv, syscall(SYS_gettid), &local, 1L, &remote, 1L, 0L);
-        if (count < 0 && errno != EFAULT) count = copy_by_file(from + done, (char *)to + done, piece);
+        ssize_t count = copy(from + done, (char *)to + done, piece);
         if (count <= 0) break;
         done += (size_t)count;
     }
     return done;
 }
+
+size_t rl_copy_memory(uint64_t from, void *to, size_t size) { return copy_pages(copy_by_call, from, to, size); }
+
+size_t rl_copy_memory_by_file(uint64_t from, void *to, size_t size) { return copy_pages(copy_by_file, from, to, size); }

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CLinuxKernel
+
+/// The entries of directories, whose names may be as long as the kernel allows.
+package enum DirectoryEntries {
+    /// Calls `body` with each entry of an open directory but `.` and `..`, until it returns `false`.
+    ///
+    /// - Parameters:
+    ///   - directory: A descriptor that is read from its position on.
+    ///   - body: Gets the name, and whether it is that of a directory; a link to a directory does not count as one.
+    /// - Returns: 0, or a negative error number.
+    /// - Complexity: O(n) in the entries; a system call for each 8 KiB of them, and one more for each whose file system
+    ///   does not say what it is.
+    package static func read(_ directory: CInt, _ body: (SystemText, _ isDirectory: Bool) -> Bool) -> CInt {
+        withUnsafeTemporaryAllocation(byteCount: Int(RL_ENTRIES_ROOM), alignment: 8) { room in
+            while true {
+                let count = rl_directory_read(directory, room.baseAddress, room.count)
+                if count <= 0 { return count }
+                var place = 0
+                var entry = rl_directory_entry()
+                while case let result = rl_directory_next(room.baseAddress, Int(count), &place, &entry), result != 0 {
+                    if result < 0 { return result }
+                    // SAFETY: the name ends with a zero, inside the room.
+                    let name = SystemText(cString: entry.name)
+                    if name.bytes == [dot] || name.bytes == [dot, dot] { continue }
+                    if !body(name, rl_directory_is_directory(directory, &entry)) { return 0 }
+                }
+            }
+        }
+    }
+
+    private static let dot = UInt8(ascii: ".")
+}
