@@ -101,8 +101,8 @@ extension Target {
 
 extension Target.Dependency {
     static let glib = target(name: "CGLib", condition: .when(traits: ["GLib"]))
-    static let xcb = target(name: "CXCB", condition: .when(traits: ["Window"]))
-    static let chafa = target(name: "CChafa", condition: .when(traits: ["Pictures"]))
+    static let xcb = target(name: "CLoopUIXCB", condition: .when(traits: ["Window"]))
+    static let chafa = target(name: "CLoopUIChafa", condition: .when(traits: ["Pictures"]))
     static let argumentParser = product(name: "ArgumentParser", package: "swift-argument-parser")
     static let logging = log("Logging", traits: ["Log", "ServiceLifecycle"])
     static let inMemoryLogging = log("InMemoryLogging", traits: ["Log"])
@@ -138,18 +138,18 @@ let core = room(
     "Core",
     sources: [
         // The system calls Swift cannot name, and libdispatch's main-queue hooks.
-        .c("CLinuxKernel"),
+        .c("CRunLoopsKernel"),
         // The C library under one name: Glibc or Musl.
-        .swift("LinuxLibC"),
+        .swift("RunLoopsLibC"),
         // The loop. Imports no Foundation.
-        .swift("RunLoops", ["CLinuxKernel", "LinuxLibC"]),
+        .swift("RunLoops", ["CRunLoopsKernel", "RunLoopsLibC"]),
         // Texts and descriptors that a program hands to the system.
-        .swift("RunLoopsSystem", ["RunLoops", "CLinuxKernel", "LinuxLibC"]),
+        .swift("RunLoopsSystem", ["RunLoops", "CRunLoopsKernel", "RunLoopsLibC"]),
     ],
     tests: [
         .tests("RunLoopsTests", ["RunLoopsSystem", "RunLoopsTesting"]),
         // Threads, values that threads share and the like, for the tests of every library.
-        .swift("RunLoopsTestSupport", ["RunLoops", "CHoldingChild", "CTestCalls", "CLinuxKernel"]),
+        .swift("RunLoopsTestSupport", ["RunLoops", "CHoldingChild", "CTestCalls", "CRunLoopsKernel"]),
         // A child with this process's memory, and a filter of system calls; calls that Swift's import of the C library leaves out.
         .c("CHoldingChild"),
         .c("CTestCalls"),
@@ -161,18 +161,20 @@ let libraries = room(
     "Libraries",
     sources: [
         // Async mains, executors, clocks and sequences on a loop. Knows only the loop, so that it brings no other library along.
-        .swift("RunLoopsConcurrency", ["RunLoops", "CLinuxKernel", "LinuxLibC"]),
+        .swift("RunLoopsConcurrency", ["RunLoops", "CRunLoopsKernel", "RunLoopsLibC"]),
         // Descriptors, signals, child processes, file changes and sockets as sources of a loop. Imports no Foundation.
-        .swift("RunLoopsEvents", ["RunLoops", "RunLoopsSystem", "RunLoopsConcurrency", "CLinuxKernel", "LinuxLibC"]),
+        .swift(
+            "RunLoopsEvents", ["RunLoops", "RunLoopsSystem", "RunLoopsConcurrency", "CRunLoopsKernel", "RunLoopsLibC"]),
         // Message ports, between threads and between processes.
-        .swift("RunLoopsPorts", ["RunLoops", "RunLoopsSystem", "RunLoopsConcurrency", "CLinuxKernel", "LinuxLibC"]),
+        .swift(
+            "RunLoopsPorts", ["RunLoops", "RunLoopsSystem", "RunLoopsConcurrency", "CRunLoopsKernel", "RunLoopsLibC"]),
         // What frameworks put on a run loop. Imports no Foundation.
-        .swift("RunLoopsKit", ["RunLoops", "RunLoopsConcurrency", "CLinuxKernel", "LinuxLibC"]),
+        .swift("RunLoopsKit", ["RunLoops", "RunLoopsConcurrency", "CRunLoopsKernel", "RunLoopsLibC"]),
         // Dates and schedules of a time zone. The one library but those with Foundation's names that imports Foundation.
-        .swift("RunLoopsCalendar", ["RunLoops", "RunLoopsConcurrency", "CLinuxKernel", "LinuxLibC"]),
+        .swift("RunLoopsCalendar", ["RunLoops", "RunLoopsConcurrency", "CRunLoopsKernel", "RunLoopsLibC"]),
         // A program that links this library has the main actor on the main loop's own executor, from before main.
-        .swift("RunLoopsMainActor", ["RunLoops", "RunLoopsConcurrency", "CMainActorAtLoad"]),
-        .c("CMainActorAtLoad"),
+        .swift("RunLoopsMainActor", ["RunLoops", "RunLoopsConcurrency", "CRunLoopsMainActor"]),
+        .c("CRunLoopsMainActor"),
     ],
     tests: [
         .tests(
@@ -191,13 +193,13 @@ let libraries = room(
             "RunLoopsEventsTests",
             [
                 "RunLoopsSystem", "RunLoopsConcurrency", "RunLoopsEvents", "RunLoopsKit", "RunLoopsTesting",
-                "CLinuxKernel", "CHoldingChild",
+                "CRunLoopsKernel", "CHoldingChild",
             ]),
         // The tool is named here so that it is built: it is the other process of these tests.
         .tests("RunLoopsPortsTests", ["RunLoopsConcurrency", "RunLoopsKit", "RunLoopsPorts", "runloop"]),
-        .tests("RunLoopsKitTests", ["RunLoopsKit", "RunLoopsConcurrency", "RunLoopsTesting", "CLinuxKernel"]),
+        .tests("RunLoopsKitTests", ["RunLoopsKit", "RunLoopsConcurrency", "RunLoopsTesting", "CRunLoopsKernel"]),
         .tests(
-            "RunLoopsCalendarTests", ["RunLoopsCalendar", "RunLoopsConcurrency", "RunLoopsTesting", "CLinuxKernel"]),
+            "RunLoopsCalendarTests", ["RunLoopsCalendar", "RunLoopsConcurrency", "RunLoopsTesting", "CRunLoopsKernel"]),
     ])
 
 // MARK: Application: what an application puts on its main loop
@@ -206,19 +208,20 @@ let application = room(
     "Application",
     sources: [
         // From the first touch to the drawn picture. No Foundation, no display.
-        .swift("LoopUI", ["RunLoops", "RunLoopsConcurrency", "RunLoopsKit", "LinuxLibC"]),
+        .swift("LoopUI", ["RunLoops", "RunLoopsConcurrency", "RunLoopsKit", "RunLoopsLibC"]),
         // The terminal as a display. The C part gives the terminal back when a signal ends the program: Swift has no signal handlers.
         .swift(
-            "LoopUITerminal", ["LoopUI", "RunLoops", "RunLoopsEvents", "CTerminalRestore", "CLinuxKernel", "LinuxLibC"]),
-        .c("CTerminalRestore"),
+            "LoopUITerminal",
+            ["LoopUI", "RunLoops", "RunLoopsEvents", "CLoopUITerminalRestore", "CRunLoopsKernel", "RunLoopsLibC"]),
+        .c("CLoopUITerminalRestore"),
         // A display without a device, and scripts of touches, for tests of what is built on LoopUI.
         .swift("LoopUITesting", ["LoopUI", "RunLoops", "RunLoopsTesting"]),
         // A window of the X server as a display. Empty without its trait, as are the pictures.
-        .swift("LoopUIWindow", ["LoopUI", "RunLoops", "RunLoopsEvents", "LinuxLibC", .xcb]),
+        .swift("LoopUIWindow", ["LoopUI", "RunLoops", "RunLoopsEvents", "RunLoopsLibC", .xcb]),
         // Pictures with their own pixels in terminals.
         .swift("LoopUIPictures", ["LoopUI", "LoopUITerminal", .chafa]),
         .systemLibrary(
-            name: "CXCB", pkgConfig: "xcb xcb-xkb xcb-xinput xkbcommon-x11 pangocairo cairo-xcb",
+            name: "CLoopUIXCB", pkgConfig: "xcb xcb-xkb xcb-xinput xkbcommon-x11 pangocairo cairo-xcb",
             providers: [
                 .apt([
                     "libxcb1-dev", "libxcb-xinput-dev", "libcairo2-dev", "libpango1.0-dev", "libxkbcommon-dev",
@@ -226,7 +229,7 @@ let application = room(
                 ])
             ]),
         .systemLibrary(
-            name: "CChafa", pkgConfig: "chafa",
+            name: "CLoopUIChafa", pkgConfig: "chafa",
             providers: [.apt(["libchafa-dev"])]),
     ],
     tests: [
@@ -253,20 +256,21 @@ let spellings = room(
         // Core Foundation's names over the loop: in C what C can say, in Swift the rest. CoreFoundation is the toolchain's.
         .c("CCoreFoundationRunLoop"),
         // The two names of modes that are strings and modes.
-        .swift("CoreFoundationModeNames", ["CCoreFoundationRunLoop"]),
+        .swift("CoreFoundationRunLoopModeNames", ["CCoreFoundationRunLoop"]),
         .original(
             "CoreFoundationRunLoop",
             [
-                "RunLoops", "CCoreFoundationRunLoop", "CoreFoundationModeNames",
+                "RunLoops", "CCoreFoundationRunLoop", "CoreFoundationRunLoopModeNames",
             ], links: ["Foundation", "BlocksRuntime"]),
         // Foundation's run loop, timers, ports and notification queues, on this package's loop. Exports Foundation, and Core
         // Foundation's names as Foundation on Apple's systems does.
         .original(
             "FoundationRunLoop",
-            ["RunLoops", "RunLoopsKit", "RunLoopsPorts", "CoreFoundationRunLoop", "CLinuxKernel", "LinuxLibC"]),
+            ["RunLoops", "RunLoopsKit", "RunLoopsPorts", "CoreFoundationRunLoop", "CRunLoopsKernel", "RunLoopsLibC"]),
         // A test target that depends on this library has the main loop while it waits in XCTest.
-        .swift("FoundationRunLoopXCTest", ["RunLoops", "CGuestAtLoad", "LinuxLibC"], links: ["Foundation"]),
-        .c("CGuestAtLoad"),
+        .swift(
+            "FoundationRunLoopXCTest", ["RunLoops", "CFoundationRunLoopXCTest", "RunLoopsLibC"], links: ["Foundation"]),
+        .c("CFoundationRunLoopXCTest"),
     ],
     tests: [
         .tests("CoreFoundationRunLoopTests", ["CoreFoundationRunLoop"]),
@@ -289,27 +293,30 @@ let tools = room(
         // What a loop does, recorded; as pictures and in words.
         .swift(
             "RunLoopsDiagnostics",
-            ["RunLoops", "RunLoopsSystem", "CTraceStart", "CStackSampling", "CLinuxKernel", "LinuxLibC"]),
+            [
+                "RunLoops", "RunLoopsSystem", "CRunLoopsTraceStart", "CRunLoopsStackSampling", "CRunLoopsKernel",
+                "RunLoopsLibC",
+            ]),
         // Starts recording before main(), and writes the trace when a signal ends the program: Swift has neither way.
-        .c("CTraceStart", ["CLinuxKernel"]),
+        .c("CRunLoopsTraceStart", ["CRunLoopsKernel"]),
         // The stacks of other threads, taken and unwound without trusting what is on them.
-        .c("CStackSampling", ["CLinuxKernel"]),
+        .c("CRunLoopsStackSampling", ["CRunLoopsKernel"]),
         // The command-line tool. Only it and the oracle link swift-argument-parser, which links FoundationEssentials.
         .program(
             "runloop",
             [
                 "RunLoops", "RunLoopsSystem", "RunLoopsDiagnostics", "RunLoopsEvents", "RunLoopsPorts", "LoopUI",
-                "LoopUITerminal", "CLinuxKernel", "LinuxLibC", .argumentParser,
+                "LoopUITerminal", "CRunLoopsKernel", "RunLoopsLibC", .argumentParser,
             ]),
     ],
     tests: [
         .tests(
             "RunLoopsDiagnosticsTests",
             [
-                "RunLoopsSystem", "RunLoopsDiagnostics", "RunLoopsTesting", "CLinuxKernel", "CHoldingChild",
-                "CStackSampling", "runloop", "RunLoopsDiagnosticsPrograms", "RunLoopsHangPrograms",
+                "RunLoopsSystem", "RunLoopsDiagnostics", "RunLoopsTesting", "CRunLoopsKernel", "CHoldingChild",
+                "CRunLoopsStackSampling", "runloop", "RunLoopsDiagnosticsPrograms", "RunLoopsHangPrograms",
             ]),
-        .program("RunLoopsDiagnosticsPrograms", ["RunLoopsDiagnostics", "RunLoops", "RunLoopsKit", "CLinuxKernel"]),
+        .program("RunLoopsDiagnosticsPrograms", ["RunLoopsDiagnostics", "RunLoops", "RunLoopsKit", "CRunLoopsKernel"]),
         // Programs that hang: also on fibres and alternate stacks, by vfork and in a sandbox.
         .program("RunLoopsHangPrograms", ["RunLoopsDiagnostics", "RunLoops", "CHangScenes"]),
         .c("CHangScenes"),
@@ -332,12 +339,13 @@ let integrations = room(
         // Foundation's main loop inside this one: linking it is all.
         .swift(
             "RunLoopsFoundation",
-            ["RunLoops", "CFoundationGuest", "CLinuxKernel", "LinuxLibC"], links: ["Foundation", "BlocksRuntime"]),
-        .c("CFoundationGuest"),
+            ["RunLoops", "CRunLoopsFoundation", "CRunLoopsKernel", "RunLoopsLibC"],
+            links: ["Foundation", "BlocksRuntime"]),
+        .c("CRunLoopsFoundation"),
         // A loop inside GLib's, and the other way round.
-        .swift("RunLoopsGLib", ["RunLoops", "RunLoopsEvents", "LinuxLibC"]),
+        .swift("RunLoopsGLib", ["RunLoops", "RunLoopsEvents", "RunLoopsLibC"]),
         // What loops do, as lines of swift-log and as metrics of swift-metrics: CoreMetrics alone, the rest imports Foundation.
-        .swift("RunLoopsLog", ["RunLoops", "RunLoopsDiagnostics", .logging, "CLinuxKernel", "LinuxLibC"]),
+        .swift("RunLoopsLog", ["RunLoops", "RunLoopsDiagnostics", .logging, "CRunLoopsKernel", "RunLoopsLibC"]),
         .swift("RunLoopsMetrics", ["RunLoops", "RunLoopsDiagnostics", .coreMetrics]),
         // What runs on a loop, as a service of a group.
         .swift("RunLoopsServiceLifecycle", ["RunLoops", "RunLoopsConcurrency", .serviceLifecycle]),
@@ -383,8 +391,8 @@ let testing = room(
         // Manual kernel and clock, trace recorder, threads with a loop.
         .swift("RunLoopsTesting", ["RunLoops", "RunLoopsKit"]),
         // A test trait for tests that need a live main loop. It takes the main thread of the test runner that links it.
-        .swift("RunLoopsTestingMain", ["RunLoops", "RunLoopsConcurrency", "CMainLoopAtLoad"]),
-        .c("CMainLoopAtLoad", ["CLinuxKernel"]),
+        .swift("RunLoopsTestingMain", ["RunLoops", "RunLoopsConcurrency", "CRunLoopsTestingMain"]),
+        .c("CRunLoopsTestingMain", ["CRunLoopsKernel"]),
         // The same scenario on this package's loop and on the real CFRunLoop; OracleNames has this loop under Core Foundation's names.
         .program("oracle", ["OracleScenarios", "OracleNames", .argumentParser]),
         .swift("OracleScenarios", ["RunLoops"], links: ["Foundation"]),

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Pictures
-internal import CChafa
+internal import CLoopUIChafa
 internal import LoopUI
 
 /// Encodes pictures for terminals, by the library Chafa.

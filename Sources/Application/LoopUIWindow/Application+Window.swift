@@ -3,7 +3,7 @@
 
 #if Window
 public import LoopUI
-internal import LinuxLibC
+internal import RunLoopsLibC
 
 extension Application {
     /// Runs a program in a window, from its launch to its end.

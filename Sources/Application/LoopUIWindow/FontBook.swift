@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Window
-internal import CXCB
+internal import CLoopUIXCB
 internal import LoopUI
 
 /// The letters of a monospace font, each shaped once: Pango finds the font that has the letter, and Cairo draws it.

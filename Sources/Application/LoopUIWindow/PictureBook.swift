@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Window
-internal import CXCB
+internal import CLoopUIXCB
 internal import LoopUI
 
 /// The pictures of a frame as surfaces of Cairo's, which are kept while a frame shows them.

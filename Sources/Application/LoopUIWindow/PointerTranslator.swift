@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Window
-internal import CXCB
+internal import CLoopUIXCB
 internal import LoopUI
 
 /// Turns events of the mouse and of fingers into raw input; knows which buttons are held and which fingers are down.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Window
-internal import CXCB
+internal import CLoopUIXCB
 
 /// A position in the window, in pixels.
 struct Pixel: Hashable {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Window
-internal import CXCB
+internal import CLoopUIXCB
 
 /// Text that programs hand to each other through the server: one program owns the text, and others ask for it.
 extension ServerWindow {

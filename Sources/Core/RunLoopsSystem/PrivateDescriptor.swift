@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CLinuxKernel
+internal import CRunLoopsKernel
 internal import RunLoops
 
 /// A descriptor that is closed when the object is released, and in every child made by fork.

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LinuxLibC
 package import RunLoops
+internal import RunLoopsLibC
 
 /// A text for a system call, such as the name of a file: bytes without a zero, because C ends a text at a zero.
 ///

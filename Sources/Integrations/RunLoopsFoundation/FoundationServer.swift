@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CFoundationGuest
-internal import CLinuxKernel
+internal import CRunLoopsFoundation
+internal import CRunLoopsKernel
 @preconcurrency internal import CoreFoundation
-internal import LinuxLibC
 internal import RunLoops
+internal import RunLoopsLibC
 
 /// Runs turns of Foundation's main loop inside this package's main loop: before it sleeps, when a descriptor of Foundation's is
 /// ready, and after several turns without a sleep.

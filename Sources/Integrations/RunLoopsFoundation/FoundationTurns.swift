@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CLinuxKernel
+internal import CRunLoopsKernel
 @preconcurrency internal import CoreFoundation
-internal import LinuxLibC
+internal import RunLoopsLibC
 
 /// Runs single turns of Foundation's main loop, with public functions of Core Foundation alone.
 ///

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CFoundationGuest
-internal import CLinuxKernel
+internal import CRunLoopsFoundation
+internal import CRunLoopsKernel
 @preconcurrency internal import CoreFoundation
-internal import LinuxLibC
+internal import RunLoopsLibC
 
 /// The epoll descriptor that a mode of Foundation's main loop sleeps on, found without knowledge of Core Foundation's memory
 /// layout.

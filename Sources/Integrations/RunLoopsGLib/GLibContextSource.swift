@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LinuxLibC
 public import RunLoops
 internal import RunLoopsEvents
+internal import RunLoopsLibC
 
 /// Makes a GLib main context a source of the current thread's run loop: the loop dispatches the sources that are
 /// attached to the context.

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Log
-internal import CLinuxKernel
+internal import CRunLoopsKernel
 public import Logging
 internal import RunLoops
-internal import LinuxLibC
+internal import RunLoopsLibC
 
 /// Writes the lines of swift-log to systemd's journal, with their metadata as fields.
 ///

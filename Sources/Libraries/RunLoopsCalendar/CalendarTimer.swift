@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CLinuxKernel
+internal import CRunLoopsKernel
 public import FoundationEssentials
-internal import LinuxLibC
 internal import RunLoops
+internal import RunLoopsLibC
 
 /// Calls a closure at the dates of a schedule, again and again, on the thread of a run loop.
 ///

@@ -6,5 +6,5 @@
 // The names of this module stand before those of a module that it exports again, if their types are the same.
 @_exported public import CCoreFoundationRunLoop
 @_exported public import CoreFoundation
-@_exported public import CoreFoundationModeNames
+@_exported public import CoreFoundationRunLoopModeNames
 #endif

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CGuestAtLoad
+internal import CFoundationRunLoopXCTest
 @preconcurrency internal import CoreFoundation
-internal import LinuxLibC
 internal import RunLoops
+internal import RunLoopsLibC
 
 /// Runs the main loop while a test waits in XCTest.
 ///

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CMainLoopAtLoad
+internal import CRunLoopsTestingMain
 internal import RunLoops
 internal import RunLoopsConcurrency
 public import Testing

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Window
-import CXCB
+import CLoopUIXCB
 import LoopUI
 import RunLoopsTestSupport
 import Testing

@@ -120,7 +120,7 @@ import Testing
     @Test func `A service that is ended in a run nested in a callout ends that run and its own`() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in
-                unsetenv("NOTIFY_SOCKET")
+                setVariable("NOTIFY_SOCKET", nil)
                 let service = try ManagedService()
                 let results = Box<[RunLoop.RunResult]>([])
                 loop.performLocally {
@@ -139,7 +139,7 @@ import Testing
     @Test func `A service that is ended in a failure's callback before its run begins does not run`() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in
-                setenv("NOTIFY_SOCKET", "@run-loops-nobody-\(getpid())", 1)
+                setVariable("NOTIFY_SOCKET", "@run-loops-nobody-\(getpid())")
                 let end = Locked<(@Sendable () -> Void)?>(nil)
                 let service = try ManagedService { _ in end.copy?() }
                 nonisolated(unsafe) let unsafeService = service

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CHoldingChild
-import CLinuxKernel
+import CRunLoopsKernel
 import Glibc
 import RunLoops
 import RunLoopsEvents

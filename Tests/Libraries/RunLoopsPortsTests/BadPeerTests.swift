@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-import CLinuxKernel
+import CRunLoopsKernel
 import Glibc
 import RunLoops
 import RunLoopsTestSupport

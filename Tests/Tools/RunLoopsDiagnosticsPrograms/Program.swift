@@ -4,7 +4,7 @@
 // A program to look into: the first argument says which scene is played. Each scene says "ready" when it can be looked
 // at, and ends with its input.
 
-import CLinuxKernel
+import CRunLoopsKernel
 import Glibc
 import RunLoops
 import RunLoopsDiagnostics

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-import CLinuxKernel
-import CStackSampling
+import CRunLoopsKernel
+import CRunLoopsStackSampling
 import Glibc
 import RunLoops
 import RunLoopsSystem

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LinuxLibC
 internal import RunLoops
 internal import RunLoopsKit
+internal import RunLoopsLibC
 
 /// The movement of a scroll view's content after the finger has left it: v(t) = v₀·rateᵗ, t in milliseconds.
 struct Deceleration {

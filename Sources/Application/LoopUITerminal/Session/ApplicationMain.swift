@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CTerminalRestore
-internal import LinuxLibC
+internal import CLoopUITerminalRestore
 public import LoopUI
+internal import RunLoopsLibC
 
 extension Terminal {
     /// Returns the display that suits the program's environment: a ``Terminal`` or a ``LineDisplay``.

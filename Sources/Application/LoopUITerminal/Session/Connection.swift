@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LinuxLibC
 internal import LoopUI
 internal import RunLoops
 internal import RunLoopsEvents
+internal import RunLoopsLibC
 
 /// The connection to a device: decodes the bytes that are read, and keeps bytes to write until the device takes them.
 @MainActor final class Connection {

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CTerminalRestore
-internal import LinuxLibC
+internal import CLoopUITerminalRestore
 internal import LoopUI
 internal import RunLoops
 internal import RunLoopsEvents
+internal import RunLoopsLibC
 
 /// System calls on the terminal and on the standard descriptors.
 enum Device {

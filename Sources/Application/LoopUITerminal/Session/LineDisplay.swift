@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LinuxLibC
 public import LoopUI
 internal import RunLoops
+internal import RunLoopsLibC
 
 /// A display that writes changes as plain lines, for output that is not a terminal, for terminals that cannot move
 /// their cursor, and for screen readers.

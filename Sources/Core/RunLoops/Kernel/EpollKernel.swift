@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CLinuxKernel
-internal import LinuxLibC
+internal import CRunLoopsKernel
+internal import RunLoopsLibC
 
 /// The kernel of Linux: in a mode without descriptors a thread sleeps on a futex, in a mode with descriptors in an
 /// epoll.

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LinuxLibC
+internal import RunLoopsLibC
 
 extension RunLoop {
     /// A system call that failed, and its error number.

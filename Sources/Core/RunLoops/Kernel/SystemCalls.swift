@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CLinuxKernel
-internal import LinuxLibC
+internal import CRunLoopsKernel
+internal import RunLoopsLibC
 
 // The calls of a loop to Linux: clocks, futexes, epoll, eventfd, timerfd. Tests that count or refuse them use another
 // `KernelCalls`. Apart from these, the library asks the system for pages of memory (Timers/TimerMemory.swift), for a

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CLinuxKernel
+internal import CRunLoopsKernel
 internal import Synchronization
 
 /// The state of the loop's thread and the requests of other threads, in one atomic word that every waking call reads.

@@ -10,7 +10,7 @@
 // (Support, SystemCalls). Scripts/surface counts them and demands a sentence for each. Tests see the rest by
 // `@testable`.
 
-internal import CLinuxKernel
+internal import CRunLoopsKernel
 package import Synchronization
 
 /// Sleeps until there is something to do on its thread, does it, calls its observers, and sleeps again.

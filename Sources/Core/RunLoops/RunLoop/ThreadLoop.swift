@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CLinuxKernel
-internal import LinuxLibC
+internal import CRunLoopsKernel
+internal import RunLoopsLibC
 
 /// Keeps the loop of each thread under a thread-specific key, and tears the loop down when the thread ends.
 enum ThreadLoop {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CLinuxKernel
+internal import CRunLoopsKernel
 
 extension Duration {
     /// The duration in nanoseconds, or the nearest that 64 bits can hold (292 years).

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CLinuxKernel
+internal import CRunLoopsKernel
 
 extension RunLoop {
     /// Calls a closure at an instant, once or repeatedly.

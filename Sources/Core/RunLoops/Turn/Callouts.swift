@@ -9,7 +9,7 @@
 // so that the call is not its last instruction (the call would reuse its frame), and no two bodies are equal (the
 // compiler would merge them).
 
-internal import CLinuxKernel
+internal import CRunLoopsKernel
 internal import Synchronization
 
 @inline(never)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CLinuxKernel
+internal import CRunLoopsKernel
 
 /// Access of the main loop to libdispatch's main queue, which `@MainActor` uses too.
 ///

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CLinuxKernel
+internal import CRunLoopsKernel
 
 /// How a thread is scheduled; used where a thread lends its priority to another one.
 package struct Scheduling: Equatable, Sendable {

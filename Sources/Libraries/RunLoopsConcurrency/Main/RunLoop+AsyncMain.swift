@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CLinuxKernel
-internal import LinuxLibC
+internal import CRunLoopsKernel
 public import RunLoops
+internal import RunLoopsLibC
 
 extension RunLoop {
     /// Keeps the main actor of an async `main` on the main thread, with the main loop running under it.

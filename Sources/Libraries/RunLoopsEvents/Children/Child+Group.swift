@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CLinuxKernel
-internal import LinuxLibC
+internal import CRunLoopsKernel
 public import RunLoops
+internal import RunLoopsLibC
 
 extension Child {
     /// Sends a signal to the child's group: to the child, and to all processes that it has started and that have not

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CLinuxKernel
-internal import LinuxLibC
+internal import CRunLoopsKernel
+internal import RunLoopsLibC
 
 extension Child {
     /// Whether a child has a group of its own, and by what the kernel knows that group.

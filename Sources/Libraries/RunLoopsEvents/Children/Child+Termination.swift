@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LinuxLibC
 public import RunLoops
+internal import RunLoopsLibC
 
 extension Child {
     /// Sends `SIGTERM` to the child, or to its whole group if it was spawned with a group of its own; does nothing if

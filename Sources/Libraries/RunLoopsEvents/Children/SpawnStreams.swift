@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CLinuxKernel
-internal import LinuxLibC
+internal import CRunLoopsKernel
 internal import RunLoops
+internal import RunLoopsLibC
 internal import RunLoopsSystem
 
 /// The descriptors of a child, and what this process keeps open until the child has them.

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LinuxLibC
 internal import RunLoops
+internal import RunLoopsLibC
 internal import RunLoopsSystem
 
 /// Applies the kernel's records to the tree, and reports what they mean.

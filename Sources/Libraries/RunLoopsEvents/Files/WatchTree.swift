@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LinuxLibC
 internal import RunLoops
+internal import RunLoopsLibC
 internal import RunLoopsSystem
 
 /// The files and directories that one inotify descriptor watches, kept up to date with what the descriptor reports.

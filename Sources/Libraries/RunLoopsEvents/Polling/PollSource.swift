@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-public import LinuxLibC
 public import RunLoops
+public import RunLoopsLibC
 
 /// Makes another library's event loop a source of the current thread's run loop.
 ///

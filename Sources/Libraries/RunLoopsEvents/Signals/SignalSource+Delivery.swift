@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CLinuxKernel
-internal import LinuxLibC
+internal import CRunLoopsKernel
+internal import RunLoopsLibC
 
 extension SignalSource {
     /// One signal, with the details that the kernel gives.

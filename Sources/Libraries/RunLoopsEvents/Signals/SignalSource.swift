@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LinuxLibC
 public import RunLoops
+internal import RunLoopsLibC
 internal import Synchronization
 
 /// Calls a closure on a loop's thread for each signal that the process receives.

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LinuxLibC
 public import RunLoops
+internal import RunLoopsLibC
 
 /// Reads and writes a connected socket: calls a closure on a loop's thread with the bytes that are received, and sends
 /// written bytes as fast as the other side takes them.

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CLinuxKernel
-internal import LinuxLibC
+internal import CRunLoopsKernel
 internal import RunLoops
+internal import RunLoopsLibC
 
 /// The bytes of a stream in both directions, and how far each direction is: the state of a ``SocketStream``.
 struct StreamFlow {

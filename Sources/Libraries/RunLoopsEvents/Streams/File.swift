@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CLinuxKernel
-internal import LinuxLibC
+internal import CRunLoopsKernel
 public import RunLoops
+internal import RunLoopsLibC
 
 extension RunLoop {
     /// An open file to read from or write to: an end of a pipe, a terminal, a socket, a file on a disk.

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CLinuxKernel
-internal import LinuxLibC
+internal import CRunLoopsKernel
 public import RunLoops
+internal import RunLoopsLibC
 
 /// Reads lines or bytes from any descriptor, and calls a closure on a loop's thread with what it has read.
 ///

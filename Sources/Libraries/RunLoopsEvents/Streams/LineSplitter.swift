@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LinuxLibC
 internal import RunLoops
+internal import RunLoopsLibC
 
 /// Finds the lines in bytes that come in portions.
 ///

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CLinuxKernel
-internal import LinuxLibC
+internal import CRunLoopsKernel
+internal import RunLoopsLibC
 
 /// Reads from a descriptor without waiting, whether or not the descriptor is blocking.
 ///
@@ -113,7 +113,7 @@ package final class NonWaitingInput {
 
     /// Opens a file without waiting for it; `nil` if that fails.
     package static func open(_ path: String, _ access: CInt) -> CInt? {
-        let number = LinuxLibC.open(path, access | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
+        let number = RunLoopsLibC.open(path, access | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
         if number < 0 { return nil }
         if number > STDERR_FILENO { return number }
         // The program, or a child, would take it for a standard stream.

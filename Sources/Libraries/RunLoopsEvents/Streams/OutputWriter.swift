@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CLinuxKernel
-internal import LinuxLibC
+internal import CRunLoopsKernel
 public import RunLoops
+internal import RunLoopsLibC
 
 /// Writes bytes to a descriptor as fast as the other side takes them, and calls a closure on a loop's thread when there
 /// is room again.

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LinuxLibC
 public import RunLoops
+internal import RunLoopsLibC
 
 /// Runs the program as a service, which starts, reloads and ends in good order, and tells the service manager, if there
 /// is one.

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LinuxLibC
 internal import RunLoops
+internal import RunLoopsLibC
 internal import RunLoopsSystem
 
 /// Returns the value of an environment variable, for the libraries above this one; `nil` if there is no such variable.

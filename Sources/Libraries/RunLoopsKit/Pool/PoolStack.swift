@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LinuxLibC
 internal import RunLoops
+internal import RunLoopsLibC
 
 /// The pools of one thread, one inside the other, and what they hold.
 final class PoolStack {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CLinuxKernel
+internal import CRunLoopsKernel
 public import RunLoops
 
 /// A thread that its loop keeps alive, and that runs the tasks posted to it until it is stopped.

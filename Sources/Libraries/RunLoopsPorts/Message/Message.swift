@@ -3,7 +3,7 @@
 
 // Messages, the right to send a message, and its way: one file, since a message can bring along such a right.
 
-internal import CLinuxKernel
+internal import CRunLoopsKernel
 public import RunLoops
 internal import RunLoopsConcurrency
 internal import Synchronization

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CLinuxKernel
-internal import LinuxLibC
+internal import CRunLoopsKernel
 internal import RunLoops
+internal import RunLoopsLibC
 
 /// The writing side of a socket to a port in another process.
 ///

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CLinuxKernel
-internal import LinuxLibC
+internal import CRunLoopsKernel
 internal import RunLoops
+internal import RunLoopsLibC
 
 /// The way to the port that has a name: looked up, connected to, and looked up again when the port has gone.
 final class NamedRoute: Route, @unchecked Sendable {

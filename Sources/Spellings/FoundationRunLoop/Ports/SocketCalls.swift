@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux) && !EXPORTS_ORIGINALS
-internal import CLinuxKernel
+internal import CRunLoopsKernel
 internal import Foundation
-internal import LinuxLibC
+internal import RunLoopsLibC
 
 // Under another name: the type has a `bind` of its own.
-private let systemBind = LinuxLibC.bind
+private let systemBind = RunLoopsLibC.bind
 
 /// The system calls of socket ports, with addresses in Foundation's format.
 ///

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux) && !EXPORTS_ORIGINALS
-internal import CLinuxKernel
+internal import CRunLoopsKernel
 public import Foundation
 internal import RunLoops
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux) && !EXPORTS_ORIGINALS
-internal import CLinuxKernel
+internal import CRunLoopsKernel
 internal import Foundation
 internal import RunLoops
 

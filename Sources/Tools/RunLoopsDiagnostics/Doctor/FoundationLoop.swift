@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LinuxLibC
+internal import RunLoopsLibC
 
 /// Access to Foundation's main loop through Core Foundation's functions, looked up while the program runs.
 ///

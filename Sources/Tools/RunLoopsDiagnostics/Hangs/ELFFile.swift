@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CStackSampling
+internal import CRunLoopsStackSampling
 internal import RunLoopsSystem
 
 /// A 64-bit ELF file on the disk or mapped into memory.

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CLinuxKernel
-internal import CStackSampling
-internal import LinuxLibC
+internal import CRunLoopsKernel
+internal import CRunLoopsStackSampling
+internal import RunLoopsLibC
 internal import RunLoopsSystem
 
 /// The code that is mapped into this process, as listed by the kernel.

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CStackSampling
-internal import LinuxLibC
+internal import CRunLoopsStackSampling
+internal import RunLoopsLibC
 internal import RunLoopsSystem
 
 /// Finds the functions that addresses are in, in release builds too.

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CLinuxKernel
-internal import CStackSampling
+internal import CRunLoopsKernel
+internal import CRunLoopsStackSampling
 internal import RunLoops
 internal import RunLoopsSystem
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CStackSampling
+internal import CRunLoopsStackSampling
 internal import RunLoops
 internal import Synchronization
 

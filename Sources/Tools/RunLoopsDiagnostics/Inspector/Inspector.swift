@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CTraceStart
-internal import LinuxLibC
+internal import CRunLoopsTraceStart
 public import RunLoops
+internal import RunLoopsLibC
 
 extension RunLoop {
     /// Lets other processes of the same user inspect this process, with `runloop ps`, `dump`, `top` and `trace`.
@@ -92,7 +92,7 @@ extension RunLoop {
     }
 }
 
-/// Called by CTraceStart before `main()`, when the environment has `RUNLOOP_INSPECT=1`.
+/// Called by CRunLoopsTraceStart before `main()`, when the environment has `RUNLOOP_INSPECT=1`.
 @_cdecl("run_loops_start_inspector")
 func startInspector() {
     do {

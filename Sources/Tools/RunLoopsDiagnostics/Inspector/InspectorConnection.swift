@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CLinuxKernel
-internal import LinuxLibC
+internal import CRunLoopsKernel
 internal import RunLoops
+internal import RunLoopsLibC
 internal import RunLoopsSystem
 
 /// One client's connection: its requests, the unsent part of its answer, and its deadline.

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CLinuxKernel
-internal import LinuxLibC
+internal import CRunLoopsKernel
 package import RunLoops
+internal import RunLoopsLibC
 package import RunLoopsSystem
 
 /// Writes files that replace existing files as a whole.

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LinuxLibC
+internal import RunLoopsLibC
 internal import Synchronization
 
 /// An array of words that one thread writes and any thread reads, without locks; all words are zero at first.

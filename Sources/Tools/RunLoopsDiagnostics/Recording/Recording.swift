@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CTraceStart
-internal import LinuxLibC
+internal import CRunLoopsTraceStart
 public import RunLoops
+internal import RunLoopsLibC
 internal import RunLoopsSystem
 
 extension RunLoop {
@@ -127,8 +127,7 @@ private final class ProcessRecording: @unchecked Sendable {
 
     /// The number of events in the environment, or the usual one.
     private static var capacity: Int {
-        // Before main(): no other thread changes the environment.
-        let number = getenv("RUNLOOP_TRACE_EVENTS").flatMap { Int(SystemText(cString: $0).decoded) } ?? 65_536
+        let number = ProcessEnvironment.value(of: "RUNLOOP_TRACE_EVENTS").flatMap { Int($0.decoded) } ?? 65_536
         return max(1, min(number, InspectorClient.mostEvents))
     }
 
@@ -155,11 +154,11 @@ private final class ProcessRecording: @unchecked Sendable {
     }
 }
 
-/// Called by CTraceStart before `main()`, when the environment has `RUNLOOP_TRACE`.
+/// Called by CRunLoopsTraceStart before `main()`, when the environment has `RUNLOOP_TRACE`.
 @_cdecl("run_loops_start_trace")
 func startTrace(_ file: UnsafePointer<CChar>) { ProcessRecording.shared.start(SystemText(cString: file)) }
 
-/// Called by CTraceStart when a signal or the end of the recording time ends the program; returns when the trace is
+/// Called by CRunLoopsTraceStart when a signal or the end of the recording time ends the program; returns when the trace is
 /// written.
 @_cdecl("run_loops_write_trace")
 func writeTrace() { ProcessRecording.shared.end() }

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-internal import LinuxLibC
 internal import RunLoops
 import RunLoopsDiagnostics
+internal import RunLoopsLibC
 import RunLoopsSystem
 
 /// The command `runloop doctor`, which reports probable problems of a program, a process or a trace.

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import LinuxLibC
 import RunLoops
+import RunLoopsLibC
 import RunLoopsPorts
 
 /// The command `runloop port`, which sends messages to ports of other processes, and receives messages.

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import LinuxLibC
 import RunLoops
 import RunLoopsEvents
+import RunLoopsLibC
 
 /// The command-line tool `runloop`, which inspects the loops of programs.
 @main

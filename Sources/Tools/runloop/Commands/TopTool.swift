@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import CLinuxKernel
-import LinuxLibC
+import CRunLoopsKernel
 import LoopUI
 import LoopUITerminal
 import RunLoops
 import RunLoopsDiagnostics
+import RunLoopsLibC
 
 /// The command `runloop top`, which shows the activity of a process's loops while it changes.
 struct TopTool: ParsableCommand {

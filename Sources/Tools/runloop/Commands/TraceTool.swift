@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import LinuxLibC
 import RunLoops
 import RunLoopsDiagnostics
+import RunLoopsLibC
 import RunLoopsSystem
 
 /// The command `runloop trace`, which records the loops of a program or process and prints a summary.

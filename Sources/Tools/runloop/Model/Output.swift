@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-import LinuxLibC
 import RunLoopsDiagnostics
+import RunLoopsLibC
 
 /// Standard output: everything that the tool prints goes through here.
 ///

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-import LinuxLibC
 import LoopUI
+import RunLoopsLibC
 
 /// The screen of `runloop top`: a table of the loops of a process, and below it all details of the selected loop.
 @MainActor

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-import CLinuxKernel
-import LinuxLibC
+import CRunLoopsKernel
+import RunLoopsLibC
 import RunLoopsSystem
 
 /// A program that is started and recorded, with this program's terminal, until it ends or for a limited time.

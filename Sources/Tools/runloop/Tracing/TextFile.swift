@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-import CLinuxKernel
-import LinuxLibC
+import CRunLoopsKernel
 import RunLoops
 import RunLoopsDiagnostics
+import RunLoopsLibC
 import RunLoopsSystem
 
 /// Reads and writes text files, with errors in words.

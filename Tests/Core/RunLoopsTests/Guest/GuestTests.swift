@@ -181,11 +181,7 @@ struct GuestTests {
         }
     }
 
-    @Test
-    func
-        `prepareToPoll asks for one runReady before each wait of the host while the mode has an observer of beforeWaiting`()
-        throws
-    {
+    @Test func `prepareToPoll asks for one runReady before each wait if the mode observes beforeWaiting`() throws {
         try withGuest { host in
             let loop = host.loop
             let calls = Box(0)

@@ -23,7 +23,7 @@ struct Compiler {
         let path = String(cString: executable)
         guard let slash = path.lastIndex(of: "/") else { return nil }
         products = String(path[..<slash])
-        headers = #filePath.part(before: "/Tests/Core/RunLoopsTests/") + "/Sources/Core/CLinuxKernel/include"
+        headers = #filePath.part(before: "/Tests/Core/RunLoopsTests/") + "/Sources/Core/CRunLoopsKernel/include"
         guard access("\(products)/Modules/RunLoops.swiftmodule", R_OK) == 0 else { return nil }
         guard Self.run("swiftc --version").status == 0 else { return nil }
     }
@@ -50,7 +50,7 @@ struct Compiler {
             // As the tests were linked: an object of a file that has been renamed stays in the folder for ever.
             let objects = "\(folder)/objects"
             let linked = "'\(products)'/*PackageTests.product/Objects.LinkFileList"
-            let listed = Self.run("grep -hE '/(RunLoops|CLinuxKernel)[.]build/' \(linked) > '\(objects)'")
+            let listed = Self.run("grep -hE '/(RunLoops|CRunLoopsKernel)[.]build/' \(linked) > '\(objects)'")
             if listed.status != 0 { return [listed] }
             let program = "\(folder)/program"
             let made = Self.run(

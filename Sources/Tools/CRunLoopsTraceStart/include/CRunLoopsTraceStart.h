@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Nothing to call: what this holds runs before main(), and when a signal ends the program.
+
+#ifndef CRUNLOOPSTRACESTART_H
+#define CRUNLOOPSTRACESTART_H
+
+// In Swift, RunLoopsDiagnostics: begins a recording that is written to `file` when the process ends.
+void run_loops_start_trace(const char *file);
+// Writes it now, unless it is written; returns when it is. Any thread.
+void run_loops_write_trace(void);
+// Lets the same user look into the process from outside.
+void run_loops_start_inspector(void);
+
+#endif
