@@ -1,4 +1,4 @@
-// One run of three turns, printed point by point.
+// One run of two turns, printed point by point.
 //
 // snippet.hide
 // Ends by itself after 50 milliseconds.

@@ -28,25 +28,24 @@ final class SocketConnection: @unchecked Sendable {
         let signature = signature
         // Another connection may have taken the place. It is not loaded to see that: the loaded reference might be the last, and
         // would end that connection here, under the lock that its end takes.
-        Self.all.withLock { all in if all[signature]?.identity == ObjectIdentifier(self) { all[signature] = nil } }
+        Self.all.withLock { all in if all[signature] === place { all[signature] = nil } }
     }
 
     // MARK: Sharing
 
-    private struct Weak {
+    /// The table's entry of one connection. Guarded by the table's lock.
+    ///
+    /// An object and not a structure: Swift 6.3 crashed when it loaded a weak reference from an optional structure with a second field.
+    private final class Place {
         weak var connection: SocketConnection?
-        let identity: ObjectIdentifier
-
-        init(_ connection: SocketConnection) {
-            self.connection = connection
-            identity = ObjectIdentifier(connection)
-        }
     }
+
+    private let place = Place()
 
     private final class Table: @unchecked Sendable {
         private let lock = NSLock()
-        private var table: [SocketSignature: Weak] = [:]
-        func withLock<Result>(_ body: (inout [SocketSignature: Weak]) -> Result) -> Result {
+        private var table: [SocketSignature: Place] = [:]
+        func withLock<Result>(_ body: (inout [SocketSignature: Place]) -> Result) -> Result {
             lock.withLock { body(&table) }
         }
     }
@@ -58,7 +57,8 @@ final class SocketConnection: @unchecked Sendable {
         all.withLock { all in
             if let connection = all[signature]?.connection { return connection }
             let connection = SocketConnection(signature)
-            all[signature] = Weak(connection)
+            connection.place.connection = connection
+            all[signature] = connection.place
             return connection
         }
     }
