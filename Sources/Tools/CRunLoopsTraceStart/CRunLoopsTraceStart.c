@@ -119,7 +119,7 @@ static void take_signals(const char *limit) {
 __attribute__((constructor)) static void start(void) {
     const char *file = secure_getenv("RUNLOOP_TRACE");
     if (file && *file) {
-        run_loops_start_trace(file);
+        run_loops_start_trace(file, secure_getenv("RUNLOOP_TRACE_EVENTS"));
         take_signals(secure_getenv("RUNLOOP_TRACE_FOR"));
     }
     const char *inspect = secure_getenv("RUNLOOP_INSPECT");

@@ -323,7 +323,8 @@ import Testing
             }
             if change == .vanished { break }
         }
-        #expect(seen == [.appeared, .replaced, .vanished])
+        // The file that was moved away is released by the move, which may be seen as a change of it before its successor is found.
+        #expect(seen.filter { $0 != .changed } == [.appeared, .replaced, .vanished])
         end(thread)
     }
 

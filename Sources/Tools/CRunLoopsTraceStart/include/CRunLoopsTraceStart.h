@@ -6,8 +6,9 @@
 #ifndef CRUNLOOPSTRACESTART_H
 #define CRUNLOOPSTRACESTART_H
 
-// In Swift, RunLoopsDiagnostics: begins a recording that is written to `file` when the process ends.
-void run_loops_start_trace(const char *file);
+// In Swift, RunLoopsDiagnostics: begins a recording that is written to `file` when the process ends, of as many events of each loop as
+// `events` says, a number or NULL.
+void run_loops_start_trace(const char *file, const char *events);
 // Writes it now, unless it is written; returns when it is. Any thread.
 void run_loops_write_trace(void);
 // Lets the same user look into the process from outside.

@@ -119,19 +119,16 @@ extension RunLoop {
 private final class ProcessRecording: @unchecked Sendable {
     static let shared = ProcessRecording()
 
-    private let recording = RunLoop.Recording(capacity: capacity)
-    // Written once, before main().
+    /// Written once, before main().
+    @exclusivity(unchecked) private var recording = RunLoop.Recording()
+    /// Written once, before main().
     @exclusivity(unchecked) private var file = SystemText()
     private let generation = ForkGeneration()
     private let hasEnded = Guarded(false)
 
-    /// The number of events in the environment, or the usual one.
-    private static var capacity: Int {
-        let number = ProcessEnvironment.value(of: "RUNLOOP_TRACE_EVENTS").flatMap { Int($0.decoded) } ?? 65_536
-        return max(1, min(number, InspectorClient.mostEvents))
-    }
-
-    func start(_ file: SystemText) {
+    /// `events` is the number of events that are kept of each loop; 0 for the usual one.
+    func start(_ file: SystemText, events: Int) {
+        if events > 0 { recording = RunLoop.Recording(capacity: min(events, InspectorClient.mostEvents)) }
         self.file = SystemText(prefixOf: file.bytes.replacing("%p".utf8, with: "\(getpid())".utf8))
         recording.addNewLoops()
         atexit { ProcessRecording.shared.end() }
@@ -156,7 +153,9 @@ private final class ProcessRecording: @unchecked Sendable {
 
 /// Called by CRunLoopsTraceStart before `main()`, when the environment has `RUNLOOP_TRACE`.
 @_cdecl("run_loops_start_trace")
-func startTrace(_ file: UnsafePointer<CChar>) { ProcessRecording.shared.start(SystemText(cString: file)) }
+func startTrace(_ file: UnsafePointer<CChar>, _ events: UnsafePointer<CChar>?) {
+    ProcessRecording.shared.start(SystemText(cString: file), events: events.map { atol($0) } ?? 0)
+}
 
 /// Called by CRunLoopsTraceStart when a signal or the end of the recording time ends the program; returns when the trace is
 /// written.
