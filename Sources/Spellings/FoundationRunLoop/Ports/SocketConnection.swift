@@ -33,9 +33,9 @@ final class SocketConnection: @unchecked Sendable {
 
     // MARK: Sharing
 
-    /// The table's entry of one connection. Guarded by the table's lock.
+    /// The table's entry of one connection.
     ///
-    /// An object and not a structure: Swift 6.3 crashed when it loaded a weak reference from an optional structure with a second field.
+    /// Guarded by the table's lock. An object and not a structure: Swift 6.3 crashed when it loaded a weak reference from an optional structure with a second field.
     private final class Place {
         weak var connection: SocketConnection?
     }
