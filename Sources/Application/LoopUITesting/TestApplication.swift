@@ -136,8 +136,10 @@ public import RunLoopsTesting
     /// `runModal` returns only then, so a test prepares its answer before the question:
     ///
     /// ```swift
-    /// app.send(.key(KeyInput(.enter)), after: .milliseconds(100))
-    /// app.tap(at: button)
+    /// func confirm(in app: TestApplication, at point: Point) {
+    ///     app.send(.key(KeyInput(.enter)), after: .milliseconds(100))
+    ///     app.tap(at: point)
+    /// }
     /// ```
     public func send(_ inputs: RawInput..., after delay: Duration) {
         var rest = inputs[...]
