@@ -21,7 +21,7 @@ DIFFERENCES = {
     "RunLoop.Mode.modalPanel": "AppKit declares it on Apple's systems.",
     "RunLoop.perform(target:order:modes:block:)": "New: in place of a selector.",
     "RunLoop.perform(target:afterDelay:inModes:block:)": "New: in place of a selector.",
-    "RunLoop.perform(inModes:waitUntilDone:block:)": "New: in place of a selector. Traps where Apple's would never return.",
+    "RunLoop.perform(inModes:waitUntilDone:block:)": "New: in place of a selector, and an input source as there. Traps where Apple's would never return.",
     "RunLoop.cancelPerforms(withTarget:)": "New: in place of a selector.",
     "Timer.userInfo": "Always `nil`: only the initialisers with selectors set it.",
     "Port.init()": "Keeps a mode from being empty, and receives nothing: write `MessagePort()` for messages.",

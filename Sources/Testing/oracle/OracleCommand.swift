@@ -64,6 +64,8 @@ struct OracleCommand: ParsableCommand {
             }
         }
         Swift.print("\(tally.settled) settled on re-run (timing)")
+        Swift.print(
+            "\(tally.awake) the same but for a sleep in a mode that has lost its last item (Specification 9.18)")
         Swift.print("\(tally.reordered) the same in another order of what was ready together (Specification 9.19)")
         Swift.print("\(scenarios) scenarios, \(tally.differences) differences")
         // More of them would be another rule, and not the rest of an earlier turn.

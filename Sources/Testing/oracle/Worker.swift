@@ -23,6 +23,7 @@ struct Worker {
             switch comparison.compare(scenario) {
             case .same: break
             case .settled: WorkerLine.settled(number).write()
+            case .awake: WorkerLine.awake(number).write()
             case .reordered: WorkerLine.reordered(number).write()
             case .different(let difference):
                 guard shrinks > 0 else {
@@ -50,6 +51,7 @@ struct Worker {
 enum WorkerLine {
     case started(Int)
     case settled(Int)
+    case awake(Int)
     case reordered(Int)
     case different(Int, String?)
     case ended
@@ -59,6 +61,7 @@ enum WorkerLine {
             switch self {
             case .started(let number): "started \(number)"
             case .settled(let number): "settled \(number)"
+            case .awake(let number): "awake \(number)"
             case .reordered(let number): "reordered \(number)"
             case .different(let number, nil): "different \(number)"
             case .different(let number, let text?):
@@ -79,6 +82,7 @@ enum WorkerLine {
         switch (words.first, words.count > 1 ? Int(words[1]) : nil) {
         case ("started", let number?): self = .started(number)
         case ("settled", let number?): self = .settled(number)
+        case ("awake", let number?): self = .awake(number)
         case ("reordered", let number?): self = .reordered(number)
         case ("different", let number?):
             self = .different(number, words.count > 2 ? String(words[2].replacing("\u{1F}", with: "\n")) : nil)

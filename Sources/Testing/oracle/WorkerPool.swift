@@ -8,6 +8,7 @@ internal import OracleScenarios
 struct WorkerPool {
     struct Tally {
         var settled = 0
+        var awake = 0
         var reordered = 0
         var differences = 0
     }
@@ -72,6 +73,9 @@ struct WorkerPool {
         case .settled(let number):
             tally.settled += 1
             if isVerbose { print("scenario \(number) settled on re-run") }
+        case .awake(let number):
+            tally.awake += 1
+            if isVerbose { print("scenario \(number) is the same but for a sleep without items") }
         case .reordered(let number):
             tally.reordered += 1
             if isVerbose { print("scenario \(number) is the same in another order of what was ready together") }

@@ -13,6 +13,35 @@ import Testing
 @Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct FileFollowerTests {
     // MARK: The file
 
+    @Test func `A run nested in the handler reports what was found with a change before it reports newer changes`()
+        throws
+    {
+        try withLoop { loop in
+            let directory = TemporaryDirectory()
+            directory.write("file", "old")
+            let link = directory.path("link")
+            symlink("file", link)
+            let told = Box<[String]>([])
+            let follower = try FileFollower(link) { _, change in
+                told.value.append("\(change)".prefix { $0 != "(" }.description)
+                guard change == .vanished else { return }
+                loop.poll()
+                #expect(told.value == ["vanished", "unwatched"])
+                unlink(link)
+                symlink("file", link)
+                for _ in 0..<4 { loop.poll() }
+                told.value.append("the handler returns")
+            }
+            add(follower, to: loop)
+            // A link to itself: the file is away, and the path cannot be watched (ELOOP).
+            unlink(link)
+            symlink("link", link)
+            for _ in 0..<4 { loop.poll() }
+            #expect(told.value == ["vanished", "unwatched", "appeared", "the handler returns"])
+            follower.invalidate()
+        }
+    }
+
     @Test func `A file renamed over the followed file is reported as replaced and is then followed`() throws {
         try following("settings", "old") { follower in
             for _ in 0..<3 {

@@ -278,8 +278,8 @@ import Testing
         throws
     {
         let directory = TemporaryDirectory()
-        let file = Descriptor(try check("inotify_init1", rl_inotify_create()))
-        let system = RefusingSystem(file)
+        let user = try WatchUser.alone()
+        let system = RefusingSystem(user)
         var tree = WatchTree(system, isRecursive: true, changes: .standard)
         directory.makeDirectory("early")
         system.refusal = code
@@ -287,13 +287,13 @@ import Testing
         let error = RunLoop.SystemCallError(call: "inotify_add_watch", code: code)
         #expect(tree.takeEvents() == [.unwatched(directory.path("early"), error)])
         directory.makeDirectory("late")
-        tree.apply(InotifyRecord.readMoves(file))
+        tree.apply(user.readMoves())
         let late = FileWatch.File(path: directory.path("late"), isDirectory: true)
         #expect(tree.takeEvents() == [.created(late), .unwatched(late.path, error)])
         // It is looked at again when it has another name.
         system.refusal = 0
         directory.move("late", to: "later")
-        tree.apply(InotifyRecord.readMoves(file))
+        tree.apply(user.readMoves())
         #expect(tree.takeEvents() == [.moved(late, to: directory.path("later"))])
         #expect(tree.watchCount == 2)
     }
@@ -303,7 +303,7 @@ import Testing
     {
         let directory = TemporaryDirectory()
         directory.makeDirectory("d")
-        let system = RefusingSystem(Descriptor(try check("inotify_init1", rl_inotify_create())))
+        let system = RefusingSystem(try WatchUser.alone())
         system.readRefusal = EMFILE
         var tree = WatchTree(system, isRecursive: true, changes: .standard)
         try tree.insert(directory.path)
@@ -412,14 +412,14 @@ import Testing
             elsewhere.makeDirectory("many")
             // Not opened: a process that another test starts would have the file for a moment, and its end is reported.
             for number in 0..<count { mknod(elsewhere.path("many/\(number)"), S_IFREG | 0o600, 0) }
-            let file = Descriptor(try check("inotify_init1", rl_inotify_create()))
-            var tree = WatchTree(WatchSystem(file), isRecursive: true, changes: .standard)
+            let user = try WatchUser.alone()
+            var tree = WatchTree(WatchSystem(user), isRecursive: true, changes: .standard)
             try tree.insert(directory.path)
             elsewhere.move("many", to: directory.path("many"))
-            tree.apply(InotifyRecord.readMoves(file))
+            tree.apply(user.readMoves())
             for number in 0..<count { unlink(directory.path("many/\(number)")) }
             rmdir(directory.path("many"))
-            repeat { tree.apply(InotifyRecord.readMoves(file)) } while rl_bytes_waiting(file.number) > 0
+            repeat { tree.apply(user.readMoves()) } while user.bytesWaiting > 0
             #expect(tree.takeEvents().count == 2 * count + 2)
             return tree.steps
         }

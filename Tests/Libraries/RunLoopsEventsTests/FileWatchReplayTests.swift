@@ -33,60 +33,81 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<2)
-    func `Replaying the reports of random changes by another thread gives the tree on disk`(seed: UInt64) throws {
+    @Test(arguments: 0..<2, [1, 3])
+    func `Replaying the reports of random changes by other threads gives the tree on disk`(seed: UInt64, threads: Int)
+        throws
+    {
         try withLoop { loop in
             let (directory, elsewhere) = (TemporaryDirectory(), TemporaryDirectory())
             let tree = ReplayedTree(directory.path)
             let watch = try FileWatch([directory.path], recursive: true) { _, events in tree.apply(events) }
             add(watch, to: loop)
-            let changes = Locked(RandomChanges(directory.path, elsewhere: elsewhere.path, seed: seed))
+            let changes = (0..<threads).map { thread in
+                elsewhere.makeDirectory("\(thread)")
+                let seed = seed * 10 + UInt64(thread)
+                return Locked(RandomChanges(directory.path, elsewhere: elsewhere.path("\(thread)"), seed: seed))
+            }
             var count = 0
             while count < Self.total / 8 {
-                let isOver = Locked(false)
-                let made = Locked(0)
-                let writer = TestThread {
-                    for _ in 0..<200 {
-                        if changes.withLock({ $0.change() }) { made.withLock { $0 += 1 } }
+                let (moving, made) = (Locked(threads), Locked(0))
+                let movers = changes.map { changes in
+                    TestThread {
+                        for _ in 0..<200 {
+                            if changes.withLock({ $0.change() }) { made.withLock { $0 += 1 } }
+                        }
+                        moving.withLock { $0 -= 1 }
                     }
-                    isOver.withLock { $0 = true }
                 }
-                while !isOver.withLock({ $0 }) { loop.poll() }
-                writer.join()
-                count += made.withLock { $0 }
+                while moving.copy > 0 { loop.poll() }
+                for mover in movers { mover.join() }
+                count += made.copy
                 while loop.poll(returnAfterSourceHandled: true) == .handledSource {}
-                guard agrees(tree, directory, watch.watchCount, changes.withLock { $0.log }) else { break }
-                changes.withLock { $0.clearLog() }
+                guard agrees(tree, directory, watch.watchCount, changes.flatMap { $0.copy.log }) else { break }
+                for changes in changes { changes.withLock { $0.clearLog() } }
             }
             watch.invalidate()
         }
     }
 
-    @Test(arguments: 0..<2)
-    func `Replaying the reports of random changes made during each directory scan gives the tree on disk`(seed: UInt64)
-        throws
-    {
+    /// After an overflow, a program reads the tree anew, and replays what comes then.
+    @Test(arguments: 0..<2, [false, true])
+    func `Replaying the reports of random changes made during each directory scan gives the tree on disk`(
+        seed: UInt64, overflows: Bool
+    ) throws {
         let (directory, elsewhere) = (TemporaryDirectory(), TemporaryDirectory())
-        let file = Descriptor(try check("inotify_init1", rl_inotify_create()))
-        let system = ChangingSystem(file, RandomChanges(directory.path, elsewhere: elsewhere.path, seed: seed))
+        let user = try WatchUser.alone()
+        let system = ChangingSystem(user, RandomChanges(directory.path, elsewhere: elsewhere.path, seed: seed))
         var watched = WatchTree(system, isRecursive: true, changes: .standard)
         try watched.insert(directory.path)
         let tree = ReplayedTree(directory.path)
         while system.count < Self.total / 8 {
+            let isOverflown = overflows && system.changes.chance(2) == 0
             system.change()
             system.rest = 20
             for _ in 0..<8 {
-                watched.apply(InotifyRecord.readMoves(file))
+                var records = user.readMoves()
+                if isOverflown, system.changes.chance(3) == 0 { loseSome(&records, system) }
+                watched.apply(records)
                 tree.apply(watched.takeEvents())
             }
             system.rest = 0
             repeat {
-                watched.apply(InotifyRecord.readMoves(file))
+                watched.apply(user.readMoves())
                 tree.apply(watched.takeEvents())
             } while system.bytesWaiting > 0
+            if isOverflown { tree.readAnew() }
             guard agrees(tree, directory, watched.watchCount, system.changes.log) else { break }
             system.changes.clearLog()
         }
+    }
+
+    /// Replaces some of the records by the one that says that records are missing.
+    private func loseSome(_ records: inout [InotifyRecord], _ system: ChangingSystem) {
+        let first = system.changes.chance(records.count + 1)
+        let last = first + system.changes.chance(records.count - first + 1)
+        let size = records[first..<last].reduce(0) { $0 + $1.size }
+        let overflow = InotifyRecord(watch: -1, mask: UInt32(IN_Q_OVERFLOW), size: size)
+        records.replaceSubrange(first..<last, with: [overflow])
     }
 
     private func agrees(
@@ -118,9 +139,9 @@ private final class ChangingSystem: WatchSystem {
     /// How many changes may still be made.
     var rest = 0
 
-    init(_ file: Descriptor, _ changes: RandomChanges) {
+    init(_ user: WatchUser, _ changes: RandomChanges) {
         self.changes = changes
-        super.init(file)
+        super.init(user)
     }
 
     func change() {

@@ -68,15 +68,15 @@ import Testing
     @Test func `A directory that the look after an overflow misses is watched by the check that follows`() throws {
         let directory = TemporaryDirectory()
         for name in ["a", "a/b", "a/b/c", "refused"] { directory.makeDirectory(name) }
-        let file = Descriptor(try check("inotify_init1", rl_inotify_create()))
-        let system = HidingSystem(file, refusing: directory.path("refused"))
+        let user = try WatchUser.alone()
+        let system = HidingSystem(user, refusing: directory.path("refused"))
         var tree = WatchTree(system, isRecursive: true, changes: .standard)
         try tree.insert(directory.path)
         _ = tree.takeEvents()
         #expect(tree.watchCount == 4)
         system.hidden = SystemText("b")
         tree.apply([InotifyRecord(watch: -1, mask: UInt32(IN_Q_OVERFLOW))])
-        while system.bytesWaiting > 0 { tree.apply(InotifyRecord.readMoves(file)) }
+        while system.bytesWaiting > 0 { tree.apply(user.readMoves()) }
         #expect(system.hidden == nil)
         #expect(tree.watchCount == 4)
         let events = tree.takeEvents()
@@ -91,9 +91,9 @@ private final class HidingSystem: WatchSystem {
     var hidden: SystemText?
     private let refused: SystemText?
 
-    init(_ file: Descriptor, refusing path: String) {
+    init(_ user: WatchUser, refusing path: String) {
         refused = SystemText(path)
-        super.init(file)
+        super.init(user)
     }
 
     override func add(_ path: SystemText, _ mask: UInt32) -> CInt { path == refused ? -EACCES : super.add(path, mask) }

@@ -267,7 +267,8 @@ import Testing
         end(thread)
     }
 
-    @Test func `A sequence ends when it is invalidated or its task is cancelled, and throws if its thread ends`()
+    @Test
+    func `A loop over a sequence ends when it is invalidated or the task is cancelled, and throws if the thread ends`()
         async throws
     {
         let thread = try RunLoopThread(name: "ends")
@@ -281,6 +282,7 @@ import Testing
         }
         task.cancel()
         #expect(try await task.value)
+        started.invalidate()
         let second = try loop.lines(of: file)
         second.invalidate()
         for try await line in second { Issue.record("\(line)") }
@@ -293,6 +295,88 @@ import Testing
         pair.closeFirst()
         // A child that another thread has just forked may hold a copy of the end until it calls exec, and a pipe has no shutdown.
         waitUntil { rl_write_ready(pair.second, "x", 1) == -EPIPE }
+    }
+}
+
+extension InputReaderTests {
+    @Test func `finish() reports the begun line and the end, also of a paused reader, and reads nothing more`() throws {
+        for isPaused in [false, true] {
+            try withLoop { loop in
+                let pipe = DescriptorPair.pipe()
+                let told = Box<[String]>([])
+                let reader = InputReader(RunLoop.File(borrowing: pipe.first), as: .lines) { _, event in
+                    told.value.append("\(event)")
+                }
+                add(reader, to: loop)
+                pipe.send("one\ntwo")
+                loop.poll()
+                #expect(told.value == [#"received(["one"])"#])
+                reader.isReadingPaused = isPaused
+                pipe.send(" and more\n")
+                reader.finish()
+                for _ in 0..<4 { loop.poll() }
+                #expect(told.value == [#"received(["one"])"#, #"received(["two"])"#, "ended"])
+                #expect(!reader.isValid)
+                reader.finish()
+                // Added to its loop later.
+                let late = InputReader(RunLoop.File(borrowing: pipe.first), as: .lines) { _, event in
+                    told.value.append("\(event)")
+                }
+                late.finish()
+                told.value = []
+                add(late, to: loop)
+                for _ in 0..<4 { loop.poll() }
+                #expect(told.value == ["ended"])
+            }
+        }
+    }
+
+    @Test func `The line that has begun is reported before the error of a read`() throws {
+        try withLoop { loop in
+            let pair = DescriptorPair.sockets()
+            let told = Box<[String]>([])
+            let reader = InputReader(RunLoop.File(borrowing: pair.first), as: .lines) { _, event in
+                switch event {
+                case .received(let lines): told.value += lines
+                case .ended: told.value.append("ended")
+                case .failed(let error):
+                    told.value.append("failed \(error == .system(.init(call: "read", code: ECONNRESET)))")
+                }
+            }
+            add(reader, to: loop)
+            pair.send("one\ntwo")
+            // Bytes that the other side never reads make its end a reset.
+            #expect(write(pair.first, "x", 1) == 1)
+            pair.closeSecond()
+            #expect(loop.runPlenty() == .finished)
+            #expect(told.value == ["one", "two", "failed true"])
+        }
+    }
+
+    @Test func `A timeout around one line leaves the next line, and the rest of a begun line, to a later call`()
+        async throws
+    {
+        let pipe = DescriptorPair.pipe()
+        let thread = try RunLoopThread(name: "limit")
+        let lines = try thread.loop.lines(of: RunLoop.File(borrowing: pipe.first))
+        pipe.send("one\ntw")
+        var first = lines.makeAsyncIterator()
+        #expect(try await first.next() == "one")
+        await #expect(throws: RunLoop.TimeoutError.self) {
+            try await RunLoop.withTimeout(.milliseconds(1)) {
+                var iterator = lines.makeAsyncIterator()
+                let line = try await iterator.next()
+                // The task was cancelled: the operation may end before the timeout is thrown.
+                if line == nil { throw RunLoop.TimeoutError() }
+            }
+        }
+        pipe.send("o\nthree\n")
+        #expect(try await first.next() == "two")
+        var second = lines.batches.makeAsyncIterator()
+        #expect(try await second.next() == ["three"])
+        pipe.closeSecond()
+        #expect(try await first.next() == nil)
+        end(thread)
     }
 }
 

@@ -226,6 +226,41 @@ import class FoundationRunLoop.Timer
         }
     }
 
+    @Test func `perform(waitUntilDone:) is an input source: it ends run(mode:before:), in the order of the calls`()
+        throws
+    {
+        let lines = Locked<[String]>()
+        let loop = RunLoop.current
+        let native = loop.native
+        loop.perform(waitUntilDone: false) { lines.note("a") }
+        loop.perform(inModes: [.default, .tracking], waitUntilDone: false) { lines.note("b") }
+        loop.perform(inModes: [], waitUntilDone: false) { lines.note("never") }
+        loop.perform(inModes: [.tracking], waitUntilDone: false) { lines.note("tracking") }
+        // The mode has nothing else.
+        #expect(loop.run(mode: .default, before: .distantFuture))
+        #expect(lines.lines == ["a", "b"])
+        #expect(!loop.run(mode: .default, before: .distantFuture))
+        #expect(loop.run(mode: .tracking, before: .distantFuture))
+        #expect(lines.lines == ["a", "b", "tracking"])
+        #expect(native.isEmpty(.default) && native.isEmpty(.tracking))
+        // From another thread: the run of a worker that checks a condition ends each time.
+        let worker = Locked<RunLoop?>(nil)
+        let (isCancelled, isThere) = (Locked(false), Permit())
+        let thread = TestThread {
+            let timer = Timer(timeInterval: 1e6, repeats: true) { _ in }
+            RunLoop.current.add(timer, forMode: .default)
+            worker.withLock { $0 = RunLoop.current }
+            isThere.signal()
+            while !isCancelled.copy, RunLoop.current.run(mode: .default, before: .distantFuture) {}
+            timer.invalidate()
+        }
+        isThere.wait()
+        worker.copy?.perform(waitUntilDone: true) { lines.note("waited") }
+        #expect(lines.lines.last == "waited")
+        worker.copy?.perform(waitUntilDone: false) { isCancelled.withLock { $0 = true } }
+        thread.join()
+    }
+
     @Test func `Requests run in ascending order, and requests of equal order run first in, first out`() {
         ManualRunLoop.with { manual in
             let (lines, target) = (Locked<[String]>(), Token())

@@ -91,6 +91,10 @@ public final class RunLoop: @unchecked Sendable {
     ///
     /// Only the oracle sets it, to show that a difference between two loops is a difference of this order.
     @exclusivity(unchecked) package var chooseReady: ((_ count: Int) -> Int)?
+    /// Whether a turn sleeps in a mode that has lost its last item, as in Core Foundation: Specification 9.18.
+    ///
+    /// Only the oracle sets it, to show that a difference between two loops is this difference.
+    @exclusivity(unchecked) package var sleepsWithoutItems = false
     /// Whether the last look at the descriptors has found work in the main queue.
     @exclusivity(unchecked) var foundMainQueue = false
     // Kept from one turn to the next, so that a turn makes no arrays.

@@ -93,7 +93,7 @@ extension RunLoop {
     /// 4.5.1.
     @inline(__always)
     func hasLostItems(_ run: RunState, _ mode: ModeState) -> Bool {
-        hasNothingToAwait(mode) && run.timesEmptied != mode.timesEmptied
+        hasNothingToAwait(mode) && run.timesEmptied != mode.timesEmptied && !sleepsWithoutItems
     }
 
     /// Whether neither an item nor the main queue could end a sleep in the mode.

@@ -11,6 +11,10 @@ extension RunLoop {
     /// ignores cancellation. `await task.value` is such an operation: it ignores the cancellation of the task that
     /// waits. A result after the timeout is dropped.
     ///
+    /// A cancelled wait for an element does not end the sequences of files, such as `lines(of:)` of `RunLoopsEvents`:
+    /// the next element can be read afterwards. An `AsyncStream` and an ``EventSequence`` end when the task that waits
+    /// for an element is cancelled.
+    ///
     /// The runtime's clocks, among them the default, keep the memory of a cancelled sleep (some 700 bytes) until its
     /// date. If operations usually end long before their timeouts, pass `RunLoop.clock` of a running loop, which keeps
     /// nothing.

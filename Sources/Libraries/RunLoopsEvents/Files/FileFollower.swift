@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CRunLoopsKernel
 public import RunLoops
 
 /// Calls a closure on a loop's thread when the file at a path changes, whichever file is there.
@@ -14,9 +13,10 @@ public import RunLoops
 /// is removed and recreated between two turns has been ``Change/replaced``. A report describes the present state. Make
 /// the follower before you read the file: then no change is missed.
 ///
-/// A follower has a descriptor of the kernel (inotify), of which a user has 128 by default, and a kernel watch for the
-/// file and for each directory on the way. While the file exists, changes of other files do not wake the loop: the
-/// kernel reports the end of each part of the path by itself. While the file is missing, the loop wakes, without a
+/// A follower has a kernel watch for the file and for each directory on the way. All watches and followers of a thread
+/// share one descriptor of the kernel (inotify), of which a user has 128 by default, and so do all that
+/// `sendable` makes. While the file exists, changes of other files do not wake the loop for the follower: the kernel
+/// reports the end of each part of the path by itself. While the file is missing, the loop wakes, without a
 /// call, when a name is added to or removed from the last directory that exists; and if that directory is empty, also
 /// when a name is removed from the directory above it or renamed into that. Names in control groups, in `/sys`, on NFS,
 /// and beside a directory on the way that may not be read always wake the loop: there the kernel reports the end of a
@@ -36,7 +36,10 @@ public final class FileFollower: EventSource, @unchecked Sendable {
     // Guarded by `state`.
     @exclusivity(unchecked) private var handler: Handler?
     @exclusivity(unchecked) private var followed: FollowedPath
+    /// The changes that were found and not reported yet.
+    @exclusivity(unchecked) private var pending: [Change] = []
     // Set by init, and not changed after it.
+    private let user: WatchUser
     private let window: Duration
     /// Closes the window; `nil` without a window.
     @exclusivity(unchecked) private var windowTimer: RunLoop.Timer?
@@ -92,11 +95,14 @@ public final class FileFollower: EventSource, @unchecked Sendable {
     private init(
         _ path: String, _ moment: Moment, _ window: Duration, _ origin: SourceOrigin, _ handler: @escaping Handler
     ) throws(RunLoop.SystemCallError) {
-        let file = Descriptor(try check("inotify_init1", rl_inotify_create()))
-        followed = try FollowedPath(path, file, moment)
+        let user = try WatchHub.makeUser(for: origin.allowedThread)
+        defer { user.informUsers() }
+        followed = try FollowedPath(path, user, moment)
+        self.user = user
         self.handler = handler
         self.window = window
-        super.init(file, for: .readable, origin)
+        super.init(user.file, for: .readable, origin)
+        user.whenInformed { [weak self] in self?.callReadyUnlessCollecting() }
         if window > .zero {
             windowTimer = origin.restingTimer("window", tolerance: window / 10) { [weak self] in self?.closeWindow() }
         }
@@ -111,7 +117,12 @@ public final class FileFollower: EventSource, @unchecked Sendable {
     // MARK: The loop's thread
 
     override func ready(_ events: Events) {
-        guard note() else { return }
+        // A call that was made for records of before: the window has opened since.
+        if windowTimer != nil, watched.isEmpty { return }
+        let isWorthALook = note()
+        // Inside a handler that runs the loop: what was found before it was called comes first, and does not wait.
+        if state.withLock({ !pending.isEmpty }) { return report() }
+        guard isWorthALook else { return }
         guard let windowTimer else { return report() }
         // Until the window closes the kernel collects, and the loop sleeps.
         watched = []
@@ -119,28 +130,48 @@ public final class FileFollower: EventSource, @unchecked Sendable {
     }
 
     private func closeWindow() {
-        _ = note()
-        // Before the call, which may invalidate the follower.
+        // Before the records are read: another follower that reads later ones then calls this one. And before the
+        // handler is called, which may invalidate the follower.
         watched = .readable
+        _ = note()
         report()
     }
 
+    /// Reports what has changed since the last look.
+    ///
+    /// Changes wait in `pending`, and not in this call: a run that is nested in the handler reports what is left before
+    /// it reports something newer.
     private func report() {
-        for change in state.withLock({ followed.look() }) {
-            state.lock()
-            let handler = self.handler
-            state.unlock()
-            handler?(self, change)
+        state.withLock { pending += followed.look() }
+        user.informUsers()
+        while let (handler, change, isLast) = takePending() {
+            if !isLast { callReady() }
+            handler(self, change)
+        }
+    }
+
+    private func takePending() -> (Handler, FileFollower.Change, isLast: Bool)? {
+        state.withLock {
+            guard let handler, !pending.isEmpty else { return nil }
+            return (handler, pending.removeFirst(), pending.isEmpty)
         }
     }
 
     private func note() -> Bool {
-        guard let file = descriptor else { return false }
-        return state.withLock { followed.note(InotifyRecord.read(file)) }
+        guard isValid else { return false }
+        let isWorthALook = state.withLock { followed.note(user.read()) }
+        user.informUsers()
+        return isWorthALook
+    }
+
+    /// Has the loop read records that another watch or follower has taken from the kernel.
+    private func callReadyUnlessCollecting() {
+        if !watched.isEmpty { callReady() }
     }
 
     override func entered(_ mode: RunLoop.Mode, of loop: RunLoop) {
         if let windowTimer { loop.add(windowTimer, in: mode) }
+        if user.hasUnreported { callReadyUnlessCollecting() }
     }
 
     override func left(_ mode: RunLoop.Mode, of loop: RunLoop) {
@@ -151,9 +182,10 @@ public final class FileFollower: EventSource, @unchecked Sendable {
 
     override func giveUp() {
         let released = state.withLock { () -> Handler? in
-            defer { handler = nil }
+            defer { (handler, pending) = (nil, []) }
             return handler
         }
+        user.leave()
         windowTimer?.invalidate()
         withExtendedLifetime(released) {}
     }

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CRunLoopsKernel
 public import RunLoops
 internal import RunLoopsLibC
 internal import RunLoopsSystem
@@ -13,8 +12,10 @@ internal import RunLoopsSystem
 /// created, once. The two halves of a move within the watched paths are reported as one event. Links below a watched
 /// directory are not followed.
 ///
-/// A watch has a descriptor of the kernel (inotify), of which a user has 128 by default, and one kernel watch for each
-/// path and directory, of which a user has many thousands: for many paths make one `FileWatch`, not many.
+/// A watch has one kernel watch for each path and directory, of which a user has many thousands. All watches and
+/// followers of a thread share one descriptor of the kernel (inotify), of which a user has 128 by default, and so do all
+/// that `sendable` makes. For many paths make one `FileWatch`, not many: each change lets every watch of the loop look
+/// for changes of its own.
 ///
 /// Names of files are bytes, and need not be UTF-8: see ``File/pathBytes``.
 ///
@@ -40,6 +41,7 @@ public final class FileWatch: EventSource, @unchecked Sendable {
     /// What is reported when the window closes.
     @exclusivity(unchecked) private var waiting: [Event] = []
     // Set by init, and not changed after it.
+    private let user: WatchUser
     private let window: Duration
     /// Closes the window; `nil` without a window.
     @exclusivity(unchecked) private var windowTimer: RunLoop.Timer?
@@ -104,13 +106,16 @@ public final class FileWatch: EventSource, @unchecked Sendable {
         _ paths: [String], _ changes: Changes, _ recursive: Bool, _ window: Duration, _ origin: SourceOrigin,
         _ handler: @escaping Handler
     ) throws(RunLoop.SystemCallError) {
-        let file = Descriptor(try check("inotify_init1", rl_inotify_create()))
-        var tree = WatchTree(WatchSystem(file), isRecursive: recursive, changes: changes)
+        let user = try WatchHub.makeUser(for: origin.allowedThread)
+        defer { user.informUsers() }
+        var tree = WatchTree(WatchSystem(user), isRecursive: recursive, changes: changes)
         for path in paths { try tree.insert(SystemText(path, for: "inotify_add_watch")) }
         self.tree = tree
         self.handler = handler
         self.window = window
-        super.init(file, for: .readable, origin)
+        self.user = user
+        super.init(user.file, for: .readable, origin)
+        user.whenInformed { [weak self] in self?.callReadyUnlessCollecting() }
         if window > .zero {
             windowTimer = origin.restingTimer("window", tolerance: window / 10) { [weak self] in self?.closeWindow() }
         }
@@ -135,6 +140,7 @@ public final class FileWatch: EventSource, @unchecked Sendable {
     /// Otherwise as ``insert(_:)``.
     public func insert(bytes path: [UInt8]) throws(RunLoop.SystemCallError) {
         let path = try SystemText(path, for: "inotify_add_watch")
+        defer { user.informUsers() }
         try state.withLock { () throws(RunLoop.SystemCallError) in
             if isValid { try tree.insert(path) }
         }
@@ -166,12 +172,20 @@ public final class FileWatch: EventSource, @unchecked Sendable {
 
     /// Has the loop's next turn report what was refused, although the descriptor has nothing to read.
     private func reportRefusals() {
+        user.informUsers()
         if state.withLock({ tree.hasEvents }) { callReady() }
+    }
+
+    /// Has the loop read records that another watch or follower has taken from the kernel.
+    private func callReadyUnlessCollecting() {
+        if !watched.isEmpty { callReady() }
     }
 
     // MARK: The loop's thread
 
     override func ready(_ events: Events) {
+        // A call that was made for records of before: the window has opened since.
+        if windowTimer != nil, watched.isEmpty { return }
         let (handler, events) = take()
         if events.isEmpty { return }
         guard let windowTimer else {
@@ -185,23 +199,26 @@ public final class FileWatch: EventSource, @unchecked Sendable {
     }
 
     private func closeWindow() {
+        // Before the records are read: another watch that reads later ones then calls this one. And before the handler is
+        // called, which may invalidate the watch.
+        watched = .readable
         let (handler, later) = take()
         let events = state.withLock { () -> [Event] in
             defer { waiting = [] }
             return Self.withoutRepetitions(waiting + later)
         }
-        // Before the call, which may invalidate the watch.
-        watched = .readable
         if !events.isEmpty { handler?(self, events) }
     }
 
     /// What has happened since the last time.
     private func take() -> (Handler?, [Event]) {
-        guard let file = descriptor else { return (nil, []) }
-        return state.withLock {
-            tree.apply(InotifyRecord.readMoves(file))
+        guard isValid else { return (nil, []) }
+        let taken = state.withLock {
+            tree.apply(user.readMoves())
             return (handler, tree.takeEvents())
         }
+        user.informUsers()
+        return taken
     }
 
     /// The events without those that come again later: what is left ends with the present state of each file.
@@ -213,6 +230,7 @@ public final class FileWatch: EventSource, @unchecked Sendable {
     override func entered(_ mode: RunLoop.Mode, of loop: RunLoop) {
         if let windowTimer { loop.add(windowTimer, in: mode) }
         reportRefusals()
+        if user.hasUnreported { callReadyUnlessCollecting() }
     }
 
     override func left(_ mode: RunLoop.Mode, of loop: RunLoop) {
@@ -226,10 +244,11 @@ public final class FileWatch: EventSource, @unchecked Sendable {
             defer {
                 handler = nil
                 waiting = []
-                tree = WatchTree(WatchSystem(Descriptor(-1, isOurs: false)), isRecursive: false, changes: [])
+                tree = WatchTree(WatchSystem(nil), isRecursive: false, changes: [])
             }
             return (handler, tree)
         }
+        user.leave()
         windowTimer?.invalidate()
         withExtendedLifetime(released) {}
     }

@@ -6,7 +6,7 @@ internal import RunLoops
 internal import RunLoopsLibC
 internal import RunLoopsSystem
 
-/// One path that an inotify descriptor watches, whichever file is there, and whether its directories are there.
+/// One path that is watched, whichever file is there, and whether its directories are there.
 ///
 /// The kernel's records only say when to look; the file itself says what has changed. The file, and each directory and link on
 /// the way, reports its own end. A directory's names are watched only where that is not enough: where the next name is missing.
@@ -39,7 +39,7 @@ struct FollowedPath {
     let path: String
     /// Where the path leads, whatever this process's directory is.
     private let place: SystemText
-    private let file: Descriptor
+    private let user: WatchUser
     private let fileMask: UInt32
     /// The directories of the path, from the first on, each with the name that the path has in it.
     private let directories: [(path: SystemText, name: SystemText)]
@@ -58,10 +58,10 @@ struct FollowedPath {
     private var hasDied = false
 
     /// - Throws: What the kernel refuses, unless something is only not there yet.
-    init(_ path: String, _ file: Descriptor, _ moment: FileFollower.Moment) throws(RunLoop.SystemCallError) {
+    init(_ path: String, _ user: WatchUser, _ moment: FileFollower.Moment) throws(RunLoop.SystemCallError) {
         self.path = path
         place = try SystemText(path, for: "inotify_add_watch").madeAbsolute()
-        self.file = file
+        self.user = user
         fileMask = Self.ending | UInt32(moment == .written ? IN_CLOSE_WRITE : IN_MODIFY)
         var directories: [(path: SystemText, name: SystemText)] = []
         var directory = Self.start
@@ -170,8 +170,7 @@ struct FollowedPath {
         }
         let outdated = Set(names.keys).union(fileWatch.map { [$0] } ?? []).subtracting(present.keys).subtracting([watch]
         )
-        // EINVAL: the kernel has released the watch before.
-        for watch in outdated { _ = rl_inotify_remove(file.number, watch) }
+        for watch in outdated { user.remove(watch) }
         names = present
         fileWatch = watch < 0 ? nil : watch
     }
@@ -182,9 +181,7 @@ struct FollowedPath {
         if link >= 0 { present[link] = SystemText() }
     }
 
-    private func add(_ path: SystemText, _ mask: UInt32) -> CInt {
-        path.withCString { rl_inotify_add(file.number, $0, mask) }
-    }
+    private func add(_ path: SystemText, _ mask: UInt32) -> CInt { user.add(path, mask) }
 
     private func removesSilently(_ directory: SystemText) -> Bool { directory.withCString { rl_removes_silently($0) } }
 

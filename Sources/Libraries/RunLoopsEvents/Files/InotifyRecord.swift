@@ -47,21 +47,6 @@ extension InotifyRecord {
             return count > 0 ? parse(UnsafeRawBufferPointer(rebasing: buffer[..<Int(count)])) : []
         }
     }
-
-    /// The records that are there; and a few later ones, if the records end in the middle of a move.
-    ///
-    /// The kernel queues the halves of a move right after each other, but not in one step. A reader that comes in
-    /// between waits a millisecond for the other half: only a move out of the watched paths takes that long.
-    static func readMoves(_ file: Descriptor) -> [InotifyRecord] {
-        var records: [InotifyRecord] = []
-        for _ in 0..<4 {
-            let portion = read(file)
-            if portion.isEmpty { break }
-            records += portion
-            if !MovePairs(records).isIncomplete || rl_wait_readable(file.number, 1) <= 0 { break }
-        }
-        return records
-    }
 }
 
 /// Both halves of moves, found in a row of records.

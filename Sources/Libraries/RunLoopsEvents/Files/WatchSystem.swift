@@ -6,7 +6,7 @@ internal import RunLoops
 internal import RunLoopsLibC
 internal import RunLoopsSystem
 
-/// What a watch tree asks of the system: one inotify descriptor, and the directories at paths.
+/// What a watch tree asks of the system: kernel watches, and the directories at paths.
 ///
 /// A class that tests inherit from, to change files at any moment of a look.
 class WatchSystem {
@@ -16,20 +16,18 @@ class WatchSystem {
         let isDirectory: Bool
     }
 
-    private let file: Descriptor
+    /// The tree's share of an inotify descriptor; `nil` for a tree without a path.
+    let user: WatchUser?
 
-    init(_ file: Descriptor) { self.file = file }
+    init(_ user: WatchUser?) { self.user = user }
 
     /// - Returns: The number of the watch, or a negative error number.
-    func add(_ path: SystemText, _ mask: UInt32) -> CInt { path.withCString { rl_inotify_add(file.number, $0, mask) } }
+    func add(_ path: SystemText, _ mask: UInt32) -> CInt { user?.add(path, mask) ?? -EBADF }
 
-    func remove(_ watch: CInt) {
-        // EINVAL: the kernel has released the watch before. The watches of a forked child are its parent's.
-        if !file.generation.isInherited { _ = rl_inotify_remove(file.number, watch) }
-    }
+    func remove(_ watch: CInt) { user?.remove(watch) }
 
     /// How many bytes of records wait to be read: a mark in the kernel's queue, behind all that has happened.
-    var bytesWaiting: Int { max(0, Int(rl_bytes_waiting(file.number))) }
+    var bytesWaiting: Int { user?.bytesWaiting ?? 0 }
 
     /// - Returns: 1 for a directory, 0 for something else, or a negative error number.
     func kind(of path: SystemText) -> CInt { path.withCString { rl_is_directory($0) } }

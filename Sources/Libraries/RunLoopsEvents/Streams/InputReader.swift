@@ -43,6 +43,8 @@ public final class InputReader<Element: Sendable>: EventSource, @unchecked Senda
     /// Belongs to the loop's thread, except for its end.
     @exclusivity(unchecked) private var input: NonWaitingInput? = NonWaitingInput()
     @exclusivity(unchecked) private var place: ReadersInLoops.Place?
+    /// Whether the program has ended the input before its end.
+    @exclusivity(unchecked) private var isFinishing = false
 
     /// A reader whose closure runs on the thread that makes it, and may use that thread's state.
     ///
@@ -101,10 +103,21 @@ public final class InputReader<Element: Sendable>: EventSource, @unchecked Senda
     /// Whether reading is paused: bytes then stay in the kernel, and the writer has to wait when the kernel's buffer is
     /// full.
     ///
-    /// While reading is paused, nothing is reported, not even the end.
+    /// While reading is paused, nothing is reported, not even the end of the file.
     public var isReadingPaused: Bool {
         get { watched.isEmpty }
         set { watched = newValue ? [] : .readable }
+    }
+
+    /// Ends the input here: nothing more is read, and the loop's next turn reports what was read of the last line, and
+    /// ``Event/ended``.
+    ///
+    /// ``EventSource/invalidate()`` reports nothing, and drops a line whose end was not read. Nothing happens if the
+    /// reader is invalid. A reader that is in no loop reports when it is added to one, and a paused reader reports too.
+    public func finish() {
+        state.withLock { isFinishing = true }
+        watched = []
+        callReady()
     }
 
     // MARK: The loop's thread
@@ -122,6 +135,11 @@ public final class InputReader<Element: Sendable>: EventSource, @unchecked Senda
     }
 
     override func refused(_ error: RunLoop.SystemCallError) {
+        // The begun line comes before the failure.
+        var elements: [Element] = []
+        _ = take(nil, into: &elements)
+        if !elements.isEmpty { call(.received(elements)) }
+        guard isValid else { return }
         state.lock()
         let handler = self.handler
         state.unlock()
@@ -131,7 +149,11 @@ public final class InputReader<Element: Sendable>: EventSource, @unchecked Senda
 
     override func entered(_ mode: RunLoop.Mode, of loop: RunLoop) {
         let entered = ReadersInLoops.enter(self, loop)
-        state.withLock { place = entered }
+        let isFinishing = state.withLock {
+            place = entered
+            return self.isFinishing
+        }
+        if isFinishing { callReady() }
     }
 
     override func left(_ mode: RunLoop.Mode, of loop: RunLoop) { leave() }
@@ -163,7 +185,12 @@ public final class InputReader<Element: Sendable>: EventSource, @unchecked Senda
     /// Reads once; returns what is complete, and the last event if it is due.
     private func read() -> ([Element], Event?) {
         var elements: [Element] = []
-        guard let input = state.withLock({ input }) else { return ([], nil) }
+        let (open, isFinishing) = state.withLock { (input, self.isFinishing) }
+        guard let input = open else { return ([], nil) }
+        if isFinishing {
+            let last = take(nil, into: &elements) ?? .ended
+            return (elements, last)
+        }
         let last = withDescriptor { number in
             withUnsafeTemporaryAllocation(byteCount: InputPortion.size, alignment: 16) { buffer in
                 guard let memory = buffer.baseAddress else { return Event?.none }
@@ -174,7 +201,10 @@ public final class InputReader<Element: Sendable>: EventSource, @unchecked Senda
                 // A terminal whose other side has gone gives EIO: there is no other end.
                 case -Int(EIO) where rl_is_terminal(number): fallthrough
                 case 0: return take(nil, into: &elements) ?? .ended
-                default: return .failed(.system(RunLoop.SystemCallError(call: "read", code: CInt(clamping: -result))))
+                default:
+                    // The begun line comes before the failure. It is as long as a line may be: the decoder refuses more.
+                    _ = take(nil, into: &elements)
+                    return .failed(.system(RunLoop.SystemCallError(call: "read", code: CInt(clamping: -result))))
                 }
             }
         }

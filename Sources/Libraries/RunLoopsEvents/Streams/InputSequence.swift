@@ -7,13 +7,15 @@ extension RunLoop {
     /// A sequence of the lines or bytes of a file.
     ///
     /// The loop reads when the task asks for more than has been read, and never more than 64 KiB ahead: a slow task
-    /// makes the writer wait. The sequence ends at the end of the input, when the task is cancelled, and with
-    /// ``invalidate()``; it throws what an ``InputReader`` fails with.
+    /// makes the writer wait. The sequence ends at the end of the input and with ``invalidate()``; it throws what an
+    /// ``InputReader`` fails with. When a task that waits for an element is cancelled, the loop of this task ends, and the
+    /// sequence does not: with a time limit around one element, such as `RunLoop.withTimeout`, a later call
+    /// returns the next element, and no element is lost.
     ///
     /// Each element is delivered once. Iterators one after the other continue where the last one stopped: a program can
     /// read a header with one loop and the body with the next. Several tasks may iterate over a sequence at the same
-    /// time; they share its elements, and a task that waits is served before those that ask later. Cancelling one of
-    /// them ends the sequence for all. When the sequence and its iterators are released, reading stops.
+    /// time; they share its elements, and a task that waits is served before those that ask later. When the sequence and its
+    /// iterators are released, reading stops.
     ///
     /// Thread safety: may be sent to any thread.
     public struct InputSequence<Element: Sendable>: AsyncSequence, Sendable {
@@ -27,7 +29,7 @@ extension RunLoop {
         /// The elements of this sequence in arrays, one array for each read.
         public var batches: Batches { Batches(intake: intake) }
 
-        /// Ends the sequence, and stops reading the file.
+        /// Ends the sequence, and stops reading the file; a line whose end was not read is dropped.
         ///
         /// Thread safety: any thread. A second call does nothing.
         public func invalidate() { intake.end() }
@@ -39,7 +41,7 @@ extension RunLoop {
         public struct Iterator: AsyncIteratorProtocol {
             fileprivate let intake: Intake<Element>
 
-            /// Returns the next element; `nil` at the end.
+            /// Returns the next element; `nil` at the end, and if the task is cancelled.
             public mutating func next() async throws(Failure) -> Element? { try await next(isolation: #isolation) }
 
             /// Returns the next element; `nil` at the end.

@@ -11,9 +11,16 @@ internal import RunLoops
 final class Intake<Element: Sendable>: Sendable {
     typealias Next = Result<[Element], RunLoop.InputError>
 
-    private struct Waiter {
+    /// One call of ``next(atMost:isolation:)``.
+    ///
+    /// SAFETY: the lock of the state guards the fields.
+    private final class Waiter: @unchecked Sendable {
         let maxCount: Int
-        let continuation: CheckedContinuation<Next, Never>
+        /// `nil` before the call waits, and after it was resumed.
+        @exclusivity(unchecked) var continuation: CheckedContinuation<Next, Never>?
+        @exclusivity(unchecked) var isCancelled = false
+
+        init(maxCount: Int) { self.maxCount = maxCount }
     }
 
     private struct State {
@@ -53,16 +60,17 @@ final class Intake<Element: Sendable>: Sendable {
         /// - Returns: Whether a task still waits.
         @discardableResult
         func change(_ body: (inout State) -> Void) -> Bool {
-            var resumed: [(Waiter, Next)] = []
+            var resumed: [(CheckedContinuation<Next, Never>?, Next)] = []
             let isWaitedFor = state.withLock { state in
                 body(&state)
                 while let first = state.waiting.first, let next = state.take(atMost: first.maxCount) {
-                    resumed.append((state.waiting.removeFirst(), next))
+                    let continuation = state.waiting.removeFirst().continuation.take()
+                    resumed.append((continuation, next))
                 }
                 return !state.waiting.isEmpty
             }
             // Without the lock: to resume is to enqueue, which may run any code.
-            for (waiter, next) in resumed { waiter.continuation.resume(returning: next) }
+            for (continuation, next) in resumed { continuation?.resume(returning: next) }
             return isWaitedFor
         }
 
@@ -113,16 +121,23 @@ final class Intake<Element: Sendable>: Sendable {
     /// The next element, if it has been read already.
     func takeOne() -> Element? { shared.state.withLock { $0.takeOne() } }
 
-    /// The next elements, at most so many; none at the end.
+    /// The next elements, at most so many; none at the end, and none if the task is cancelled.
+    ///
+    /// A cancelled task leaves the others their places, and what is read later to them.
     func next(
         atMost maxCount: Int, isolation: isolated (any Actor)?
     ) async throws(RunLoop.InputError) -> [Element] {
+        let waiter = Waiter(maxCount: maxCount)
         let next = await withTaskCancellationHandler {
             await withCheckedContinuation(isolation: isolation) { continuation in
                 let known = shared.state.withLock { state -> Next? in
+                    if waiter.isCancelled { return .success([]) }
                     // Behind the tasks that asked before.
                     let known = state.waiting.isEmpty ? state.take(atMost: maxCount) : nil
-                    if known == nil { state.waiting.append(Waiter(maxCount: maxCount, continuation: continuation)) }
+                    if known == nil {
+                        waiter.continuation = continuation
+                        state.waiting.append(waiter)
+                    }
                     return known
                 }
                 guard let known else {
@@ -132,7 +147,12 @@ final class Intake<Element: Sendable>: Sendable {
                 continuation.resume(returning: known)
             }
         } onCancel: {
-            end()
+            let continuation = shared.state.withLock { state in
+                waiter.isCancelled = true
+                state.waiting.removeAll { $0 === waiter }
+                return waiter.continuation.take()
+            }
+            continuation?.resume(returning: .success([]))
         }
         return try next.get()
     }

@@ -101,12 +101,12 @@ final class PerformTicket: @unchecked Sendable {
 /// What a loop holds of a ticket.
 ///
 /// When the loop releases the holder, as it does at its thread's end, the ticket is discarded.
-final class TicketHolder: Sendable {
+package final class TicketHolder: Sendable {
     private let ticket: PerformTicket
 
     init(_ ticket: PerformTicket) { self.ticket = ticket }
 
     deinit { ticket.discard() }
 
-    func run() { ticket.run() }
+    package func run() { ticket.run() }
 }

@@ -51,8 +51,9 @@ extension RunLoop {
     }
 
     /// The wait, whatever way the closure takes to the loop.
-    func waitForTurn<Value: Sendable>(
-        startingWithin limit: Duration?, named name: String? = nil, _ body: @escaping @Sendable () throws -> Value,
+    package func waitForTurn<Value: Sendable>(
+        startingWithin limit: Duration? = nil, named name: String? = nil,
+        _ body: @escaping @Sendable () throws -> Value,
         post: (TicketHolder) -> Void
     ) throws -> Value {
         let answer = Answer<Value>()

@@ -27,7 +27,8 @@ extension RunLoop {
     ///
     /// Corresponds to `performSelector(onMainThread:with:waitUntilDone:modes:)` and
     /// `perform(_:on:with:waitUntilDone:modes:)`. If the caller waits and is on the loop's own thread, the closure runs
-    /// at once.
+    /// at once. Otherwise the closure is an input source, as on Apple's systems: it ends a ``run(mode:before:)``, which a
+    /// closure of ``perform(inModes:block:)`` does not, and the modes are not empty before it has run.
     ///
     /// - Parameters:
     ///   - modes: The modes in which the closure may run.
@@ -39,9 +40,11 @@ extension RunLoop {
     public func perform(
         inModes modes: [Mode] = [.common], waitUntilDone wait: Bool, block: @Sendable @escaping () -> Void
     ) {
-        guard wait else { return perform(inModes: modes, block: block) }
+        let (native, sources, modes) = (native, sources, modes.map(\.native))
+        guard wait else { return sources.add(block, to: native, in: modes) }
+        if native.isOfCallingThread { return block() }
         do {
-            try native.performAndWait(in: modes.map(\.native), block)
+            try native.waitForTurn(block) { holder in sources.add({ holder.run() }, to: native, in: modes) }
         } catch {
             fatalError("perform(inModes:waitUntilDone:block:) waited in vain: \(error)")
         }

@@ -28,6 +28,7 @@ open class RunLoop: NSObject {
 
     let ports = ScheduledPorts()
     let requests = PerformRequests()
+    let sources = PerformSources()
     /// The default notification queue of the thread; used on that thread alone.
     private var queue: NotificationQueue?
 

@@ -34,12 +34,6 @@ package class CoreFoundationEngine: Engine, @unchecked Sendable {
     private var timers: [CFRunLoopTimer] = []
     private var observers: [CFRunLoopObserver] = []
     private var sentinel: CFRunLoopTimer?
-    /// The observers that keep the real loop awake, by mode.
-    private var guards: [Int: [CFRunLoopObserver]] = [:]
-    /// The modes of the runs in progress, and whether each has held an item since the turn began.
-    private var runs: [(mode: Int, turns: Int, heldItem: Bool)] = []
-    private var isFinished = false
-    private var commonModes: Set = [0]
 
     package required init(_ scenario: Scenario, _ names: ModeNames, _ receiver: any CalloutReceiver) {
         self.scenario = scenario
@@ -73,11 +67,6 @@ package class CoreFoundationEngine: Engine, @unchecked Sendable {
             case .large: 30.0
             case .unlimited: 1e20
             }
-        if case .mode(let index) = mode {
-            guardSleeps(index)
-            runs.append((index, 0, !holdsNothing(index)))
-        }
-        defer { if case .mode = mode { runs.removeLast() } }
         return Int(CFRunLoopRunInMode(name(mode), seconds, returnAfterSourceHandled).rawValue)
     }
 
@@ -87,55 +76,6 @@ package class CoreFoundationEngine: Engine, @unchecked Sendable {
         for timer in timers { CFRunLoopTimerInvalidate(timer) }
         for observer in observers { CFRunLoopObserverInvalidate(observer) }
         if let sentinel { CFRunLoopTimerInvalidate(sentinel) }
-        for observer in guards.values.joined() { CFRunLoopObserverInvalidate(observer) }
-        isFinished = true
-    }
-
-    /// Adds observers that wake the loop before it sleeps in a mode that has lost its last item since the turn began:
-    /// Specification 9.18.
-    ///
-    /// Does nothing for a mode that does not exist yet, since adding an observer would make the mode.
-    private func guardSleeps(_ mode: Int) {
-        let name = modes[mode]
-        guard !isFinished, guards[mode] == nil, let all = CFRunLoopCopyAllModes(loop),
-            CFArrayContainsValue(
-                all, CFRange(location: 0, length: CFArrayGetCount(all)), Unmanaged.passUnretained(name).toOpaque())
-        else { return }
-        let (beforeTimers, beforeWaiting) = (CFOptionFlags(2), CFOptionFlags(32))
-        let begins = CFRunLoopObserverCreateWithHandler(nil, beforeTimers, true, .min) { [unowned self] _, _ in
-            let run = runs.count - 1
-            runs[run].turns += 1
-            // The observers of entry belong to the first turn.
-            if runs[run].turns > 1 { runs[run].heldItem = !holdsNothing(mode) }
-        }
-        let sleeps = CFRunLoopObserverCreateWithHandler(nil, beforeWaiting, true, .max) { [unowned self] _, _ in
-            if hasLostItems() { CFRunLoopWakeUp(loop) }
-        }
-        guards[mode] = [begins!, sleeps!]
-        for observer in [begins, sleeps] { CFRunLoopAddObserver(loop, observer, name) }
-    }
-
-    private func hasLostItems() -> Bool { runs.last.map { $0.heldItem && holdsNothing($0.mode) } ?? false }
-
-    /// Wakes the loop if the other thread has removed a descriptor source that was the last item, because this
-    /// package's loop checks its mode again in this case.
-    private func hasRemoved(_ item: ItemName) {
-        if case .descriptor = item, isWaiting, hasLostItems() { CFRunLoopWakeUp(loop) }
-    }
-
-    private func noteAdded() {
-        for index in runs.indices where !runs[index].heldItem { runs[index].heldItem = !holdsNothing(runs[index].mode) }
-    }
-
-    private func holdsNothing(_ mode: Int) -> Bool {
-        if scenario.hasSentinels { return false }
-        // The default mode of the main loop has an item for all scenarios. The main queue counts as an item, except inside
-        // its own work.
-        if scenario.onMainThread, mode == 0 || commonModes.contains(mode) && !receiver.isInQueueItem { return false }
-        let items =
-            sources.indices.map(ItemName.source) + descriptors.indices.map(ItemName.descriptor)
-            + timers.indices.map(ItemName.timer)
-        return !items.contains { contains($0, in: .mode(mode)) }
     }
 
     package func add(_ item: ItemName, to mode: ModeName) {
@@ -145,7 +85,6 @@ package class CoreFoundationEngine: Engine, @unchecked Sendable {
         case .timer(let index): CFRunLoopAddTimer(loop, timers[index], name(mode))
         case .observer(let index): CFRunLoopAddObserver(loop, observers[index], name(mode))
         }
-        noteAdded()
     }
 
     package func remove(_ item: ItemName, from mode: ModeName) {
@@ -155,7 +94,6 @@ package class CoreFoundationEngine: Engine, @unchecked Sendable {
         case .timer(let index): CFRunLoopRemoveTimer(loop, timers[index], name(mode))
         case .observer(let index): CFRunLoopRemoveObserver(loop, observers[index], name(mode))
         }
-        hasRemoved(item)
     }
 
     package func contains(_ item: ItemName, in mode: ModeName) -> Bool {
@@ -174,7 +112,6 @@ package class CoreFoundationEngine: Engine, @unchecked Sendable {
         case .timer(let index): CFRunLoopTimerInvalidate(timers[index])
         case .observer(let index): CFRunLoopObserverInvalidate(observers[index])
         }
-        hasRemoved(item)
     }
 
     package func isValid(_ item: ItemName) -> Bool {
@@ -187,9 +124,7 @@ package class CoreFoundationEngine: Engine, @unchecked Sendable {
     }
 
     package func markCommon(_ mode: Int) {
-        commonModes.insert(mode)
         CFRunLoopAddCommonMode(loop, modes[mode])
-        noteAdded()
     }
     package func signal(_ source: Int) { CFRunLoopSourceSignal(sources[source]) }
     package func isSignalled(_ source: Int) -> Bool { CoreFoundationText.isSignalled(sources[source]) }

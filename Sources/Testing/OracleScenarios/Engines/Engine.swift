@@ -16,8 +16,6 @@ package enum Callout: Hashable, Sendable {
 /// The runner of the scenario: an engine reports every callout to it.
 package protocol CalloutReceiver: AnyObject, Sendable {
     func receive(_ callout: Callout)
-    /// Whether an item of the main queue is being called; read by the loop's thread.
-    var isInQueueItem: Bool { get }
 }
 
 /// The fire date of a timer in the terms of the scenario; the protocol uses `nil` if there is no timer.

@@ -28,6 +28,7 @@ package final class RunLoopsEngine: Engine, @unchecked Sendable {
         self.names = names
         loop = RunLoop.current
         if let choices = scenario.choices { loop.chooseReady = { choices.choose($0) } }
+        loop.sleepsWithoutItems = scenario.sleepsWithoutItems
     }
 
     package func makeItems() {
@@ -64,6 +65,7 @@ package final class RunLoopsEngine: Engine, @unchecked Sendable {
         for observer in observers { observer.invalidate() }
         sentinel?.invalidate()
         loop.chooseReady = nil
+        loop.sleepsWithoutItems = false
     }
 
     package func add(_ item: ItemName, to mode: ModeName) {

@@ -6,6 +6,8 @@ package enum Verdict: Sendable {
     case same
     /// The first traces were different and later ones equal: a race with the clock, not a difference of the loops.
     case settled(reruns: Int)
+    /// This package's loop has the same trace if it sleeps in a mode that has lost its last item: Specification 9.18.
+    case awake
     /// This package's loop has the same trace if it calls items that are ready together in another order: Specification
     /// 9.19.
     case reordered
@@ -48,6 +50,7 @@ package struct Comparison: Sendable {
     package func compare(_ scenario: Scenario) -> Verdict {
         let first = traces(scenario)
         if first.real == first.ours { return .same }
+        if isAwake(scenario, first.real, first.ours) { return .awake }
         var real: Set = [first.real]
         var ours: Set = [first.ours]
         for rerun in 0..<(scenario.timing == .still ? reruns : reruns * Self.patience) {
@@ -56,8 +59,19 @@ package struct Comparison: Sendable {
             ours.insert(again.ours)
             if !real.isDisjoint(with: ours) { return .settled(reruns: rerun + 1) }
         }
+        for real in real where isAwake(scenario, real, first.ours) { return .awake }
         if isReordered(scenario, real, ours) { return .reordered }
         return .different(Difference(scenario: scenario, real: first.real, ours: first.ours))
+    }
+
+    /// Whether this package's loop has the trace of the real loop if it sleeps where only the real loop does.
+    ///
+    /// The real loop runs the scenario as it is: nothing that a judge knows of this package's loop acts on it.
+    private func isAwake(_ scenario: Scenario, _ real: [String], _ ours: [String]) -> Bool {
+        guard ours == Self.trace(scenario, on: RunLoopsEngine.self) else { return false }
+        var scenario = scenario
+        scenario.sleepsWithoutItems = true
+        return real == Self.trace(scenario, on: RunLoopsEngine.self)
     }
 
     /// Whether this package's loop has a trace of the real loop if it makes other choices when several kinds of items
@@ -65,6 +79,13 @@ package struct Comparison: Sendable {
     private func isReordered(_ scenario: Scenario, _ real: Set<[String]>, _ ours: Set<[String]>) -> Bool {
         // A subject that does something else than our loop is wrong, whatever goes first.
         guard ours.contains(Self.trace(scenario, on: RunLoopsEngine.self)) else { return false }
+        // Both rules may concern one scenario.
+        var asleep = scenario
+        asleep.sleepsWithoutItems = true
+        return isReordered(scenario, real) || isReordered(asleep, real)
+    }
+
+    private func isReordered(_ scenario: Scenario, _ real: Set<[String]>) -> Bool {
         var scenario = scenario
         var plans: [[Int]] = [[]]
         var next = 0

@@ -48,9 +48,6 @@ package final class Interpreter: CalloutReceiver, ScenarioHost, @unchecked Senda
     private var callouts = 0
     private var stops = StopsBeforeSleep()
     private let queued = Guarded(0)
-    /// How many items of the main queue are being called.
-    private var queueItems = 0
-    package var isInQueueItem: Bool { queueItems > 0 }
 
     private enum ScriptName: Hashable {
         case item(ItemName)
@@ -170,9 +167,7 @@ extension Interpreter {
         guard !isOver else { return }
         write("queue q\(index)")
         stops.calloutBegins(.afterSleep)
-        queueItems += 1
         follow(.queue(index), scenario.queueItems[index])
-        queueItems -= 1
     }
 
     /// Performs the actions of a script for the present call of its item.

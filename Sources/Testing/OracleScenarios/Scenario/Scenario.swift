@@ -81,6 +81,8 @@ package struct Scenario: Sendable {
     package var calloutBudget = 70
     /// The choices of this package's loop when several kinds of items are ready; `nil` for the loop's own order.
     package var choices: Choices?
+    /// Whether this package's loop sleeps in a mode that has lost its last item, as the real one does: Specification 9.18.
+    package var sleepsWithoutItems = false
 
     package init(seed: UInt64, number: Int) {
         self.seed = seed

@@ -17,7 +17,7 @@ final class ReplayedTree {
     }
 
     private let root: [UInt8]
-    private let top = Node(isDirectory: true)
+    private var top = Node(isDirectory: true)
     /// Events that have no place in a tree of names.
     private(set) var others: [FileWatch.Event] = []
     /// The last events, for a failure.
@@ -42,6 +42,18 @@ final class ReplayedTree {
             case .modified, .written, .attributes, .opened, .accessed: break
             case .vanished, .overflowed, .unwatched: others.append(event)
             }
+        }
+    }
+
+    /// Forgets what was reported, and reads the directory.
+    func readAnew() {
+        top = Node(isDirectory: true)
+        others = []
+        let slash = UInt8(ascii: "/")
+        // A directory is before what is in it.
+        for name in RunLoopsEventsTests.names(below: root).sorted(by: { $0.count < $1.count }) {
+            let isDirectory = name.last == slash
+            put(Node(isDirectory: isDirectory), at: root + [slash] + (isDirectory ? name.dropLast() : name[...]))
         }
     }
 
