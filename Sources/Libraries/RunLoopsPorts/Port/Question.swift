@@ -44,15 +44,15 @@ package final class Question: Sendable {
     ///
     /// If the receiver's queue has no room yet, or there is no connection, a separate thread waits for that.
     package func send(within limit: Duration?) {
-        do throws(RunLoop.PortError) { _ = try ask(until: Deadline.after(limit)) } catch {
+        do throws(RunLoop.PortError) { _ = try ask(until: Deadline.after(limit)) {} } catch {
             requests.end(serial, .failure(error))
         }
     }
 
     /// Sends the message, without waiting here; returns whether a separate thread waits to send it.
     ///
-    /// A failure of that thread ends the question.
-    func ask(until deadline: Int64) throws(RunLoop.PortError) -> Bool {
+    /// A failure of that thread ends the question. The last that the thread does is to call `ended`.
+    func ask(until deadline: Int64, ended: @escaping @Sendable () -> Void) throws(RunLoop.PortError) -> Bool {
         do throws(RunLoop.PortError) {
             try requests.send(message, serial, sender, until: Deadline.none)
             return false
@@ -67,6 +67,7 @@ package final class Question: Sendable {
             } catch {
                 requests.end(serial, .failure(error))
             }
+            ended()
         }
         return true
     }

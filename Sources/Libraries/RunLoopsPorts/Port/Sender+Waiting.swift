@@ -33,22 +33,21 @@ extension RunLoop.MessagePort.Sender {
         let deadline = Deadline.after(limit)
         let loop = RunLoop.current
         let waiting = Guarded(Waiting())
-        let question = try Question(message, to: self, on: loop, in: Requests.waitingMode) { end in
-            let failed = waiting.withLock { waiting in
-                waiting.end = .some(end)
-                return waiting.failed
-            }
-            guard let failed else { return }
-            failed.signal()
+        let news = RunLoop.Source.sendable(label: "request") { _ in }
+        defer { news.invalidate() }
+        // By the loop's thread an answer ends the run as a handled source.
+        @Sendable func change(_ body: (inout Waiting) -> Void) {
+            waiting.withLock(body)
+            if loop.threadID == SystemCalls.threadID { return }
+            news.signal()
             loop.wakeUp()
         }
-        defer { question.withdraw() }
-        let failed = try question.ask(until: deadline) ? RunLoop.Source.sendable(label: "request") { _ in } : nil
-        defer { failed?.invalidate() }
-        if let failed {
-            waiting.withLock { $0.failed = failed }
-            loop.add(failed, in: mode)
+        let question = try Question(message, to: self, on: loop, in: Requests.waitingMode) { end in
+            change { $0.end = .some(end) }
         }
+        defer { question.withdraw() }
+        let hasThread = try question.ask(until: deadline) { change { $0.hasThreadEnded = true } }
+        if hasThread { loop.add(news, in: mode) }
         // The port is in its own mode for as long as the thread lives.
         let isElsewhere = mode != Requests.waitingMode
         if isElsewhere { do { try loop.add(question.port, in: mode) } catch { throw .system(error) } }
@@ -63,14 +62,18 @@ extension RunLoop.MessagePort.Sender {
             }
             // Other items in the mode may stop the run or end it; an answer ends it as a handled source.
             let run = loop.run(mode: mode, until: instant, returnAfterSourceHandled: true)
-            if run == .timedOut, waiting.withLock({ $0.end }) == nil { throw .timedOut }
+            guard run == .timedOut, waiting.withLock({ $0.end }) == nil else { continue }
+            // The thread has the same limit, and is about to end: a call that fails leaves nothing open.
+            while hasThread, !waiting.withLock({ $0.hasThreadEnded }) {
+                _ = loop.run(mode: mode, until: nil, returnAfterSourceHandled: true)
+            }
+            if waiting.withLock({ $0.end }) == nil { throw .timedOut }
         }
     }
 }
 
-/// The shared state of a thread that waits for an answer, and of the code that ends the request.
+/// The shared state of a thread that waits for an answer, of the code that ends the request, and of the thread that sends it.
 private struct Waiting {
     var end: Requests.End?
-    /// Ends the run of the loop when another thread could not send the message.
-    var failed: RunLoop.Source?
+    var hasThreadEnded = false
 }
