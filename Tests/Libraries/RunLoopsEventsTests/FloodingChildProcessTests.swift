@@ -1,11 +1,13 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import RunLoops
-import RunLoopsEvents
 import RunLoopsKit
 import RunLoopsTestSupport
 import Testing
+
+@testable import RunLoopsEvents
 
 /// Children that write to their pipes without a pause: none of them makes the parent's loop wait.
 @Suite(.ownThread, .timeLimit(.minutes(10)), .serialized, .leavesNothing) struct FloodingChildProcessTests {
@@ -48,6 +50,43 @@ import Testing
         _ = waitForEnd(child)
         heartbeat.end("floods its pipes")
         end(thread)
+    }
+
+    @Test func `A portion of input grows while it is quick and shrinks to what 5 ms are enough for`() {
+        var size = InputPortion.first
+        for _ in 0..<10 { size = InputPortion.next(after: size, thatTook: 100_000) }
+        #expect(size == 65_536)
+        // 65,536 lines that took 200 ms.
+        size = InputPortion.next(after: size, thatTook: 200_000_000)
+        #expect(size == 1638)
+        #expect(InputPortion.next(after: size, thatTook: 4_000_000) == size)
+        #expect(InputPortion.next(after: size, thatTook: .max) == InputPortion.least)
+        #expect(InputPortion.next(after: size, thatTook: 0) == 6552)
+    }
+
+    @Test func `A reader of many short lines reads less at a time`() throws {
+        try withLoop { loop in
+            let pipe = DescriptorPair.pipe()
+            _ = fcntl(pipe.second, F_SETFL, O_NONBLOCK)
+            let counts = Box<[Int]>([])
+            let reader = InputReader(RunLoop.File(borrowing: pipe.first), as: .lines) { _, event in
+                guard case .received(let lines) = event else { return }
+                counts.value.append(lines.count)
+                // As long as a line of a busy program takes.
+                let end = SystemCalls.now(.monotonic) + Int64(lines.count) * 20_000
+                while SystemCalls.now(.monotonic) < end {}
+            }
+            try loop.add(reader, in: .default)
+            let lines = [UInt8](repeating: UInt8(ascii: "\n"), count: 10_000)
+            #expect(write(pipe.second, lines, lines.count) == lines.count)
+            while counts.value.reduce(0, +) < lines.count {
+                _ = loop.run(mode: .default, for: plenty, returnAfterSourceHandled: true)
+            }
+            #expect(counts.value.first == InputPortion.first)
+            // 5 ms are enough for 250 lines at most.
+            #expect(counts.value.dropFirst().allSatisfy { $0 <= InputPortion.least })
+            reader.invalidate()
+        }
     }
 
     /// A group of two processes that write lines of so many bytes to standard output and standard error.
