@@ -273,11 +273,11 @@ int rl_lock_directory_of(const char *path) {
     if (descriptor < 0) return descriptor;
     for (int attempt = 0; flock(descriptor, LOCK_EX | LOCK_NB) < 0; attempt++) {
         int error = errno;
-        if ((error != EWOULDBLOCK && error != EINTR) || attempt == 200) {
+        if ((error != EWOULDBLOCK && error != EINTR) || attempt == 15) {
             close(descriptor);
             return -error;
         }
-        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
     return descriptor;
 }

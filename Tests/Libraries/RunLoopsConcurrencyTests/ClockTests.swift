@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import RunLoops
-import RunLoopsConcurrency
 import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
+
+@testable import RunLoopsConcurrency
 
 @Suite(.timeLimit(.minutes(10))) struct ClockTests {
     // MARK: Virtual time
@@ -163,10 +164,72 @@ import Testing
         }
     }
 
+    @Test func `withTimeout takes every duration on the runtime's clocks`() async throws {
+        for duration in [Duration.seconds(Int64.max), .seconds(Int64.max) * 10, .seconds(1 << 40)] {
+            #expect(try await RunLoop.withTimeout(duration) { 1 } == 1)
+            #expect(try await RunLoop.withTimeout(duration, tolerance: duration) { 2 } == 2)
+            #expect(try await RunLoop.withTimeout(duration, clock: SuspendingClock()) { 3 } == 3)
+        }
+        for duration in [Duration.zero, .seconds(Int64.min), .seconds(Int64.min) * 10] {
+            await #expect(throws: RunLoop.TimeoutError.self) {
+                try await RunLoop.withTimeout(duration) { try await Task.sleep(for: .seconds(3600)) }
+            }
+            await #expect(throws: RunLoop.TimeoutError.self) {
+                try await RunLoop.withTimeout(duration, clock: SuspendingClock()) {
+                    try await Task.sleep(for: .seconds(3600))
+                }
+            }
+        }
+    }
+
+    @Test func `A sleep in steps never has a date further away than the time that has passed, and ends at its date`()
+        async throws
+    {
+        let clock = SkippingClock()
+        try await clock.sleepInSteps(for: .milliseconds(1000), tolerance: .milliseconds(7))
+        #expect(clock.sleeps.copy == [100, 200, 400, 800, 1000].map { .milliseconds($0) })
+        #expect(clock.tolerances.copy == [nil, nil, nil, nil, .milliseconds(7)])
+        try await clock.sleepInSteps(for: .milliseconds(100), tolerance: nil)
+        #expect(clock.sleeps.copy.count == 6)
+        let before = clock.sleeps.copy.count
+        try await clock.sleepInSteps(for: .seconds(Int64.max), tolerance: .seconds(Int64.max))
+        #expect(clock.sleeps.copy.count - before < 40)
+    }
+
+    /// In a process of its own, in which nothing else uses memory.
+    @Test(.disabled(if: Sanitizer.isAny))
+    func `The memory of timeouts that operations have won is free long before their dates`() async {
+        await #expect(processExitsWith: .success) {
+            func won(_ count: Int) async throws {
+                for _ in 0..<count { try await RunLoop.withTimeout(.seconds(3600)) {} }
+            }
+            try await won(1000)
+            let before = residentBytes()
+            // 700 bytes each would stay for an hour.
+            try await won(100_000)
+            #expect(residentBytes() - before < 40 << 20)
+        }
+    }
+
     @Test func `withTimeout throws the operation's error`() async {
         struct Refusal: Error {}
         await #expect(throws: Refusal.self) {
             try await RunLoop.withTimeout(.seconds(30), clock: ContinuousClock()) { throw Refusal() }
         }
+    }
+}
+
+/// A clock whose sleeps end at once, at their dates.
+private final class SkippingClock: Clock, Sendable {
+    let sleeps = Locked<[Duration]>([])
+    let tolerances = Locked<[Duration?]>([])
+    private let start = ContinuousClock.now
+
+    var now: ContinuousClock.Instant { start }
+    var minimumResolution: Duration { .nanoseconds(1) }
+
+    func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+        sleeps.withLock { $0.append(start.duration(to: deadline)) }
+        tolerances.withLock { $0.append(tolerance) }
     }
 }

@@ -39,6 +39,20 @@ import Testing
         }
     }
 
+    @Test func `The description of a child that has not obeyed SIGTERM names killAfter`() throws {
+        try withLoop { loop in
+            let child = try spawnIgnoring()
+            #expect("\(child)" == "<Child \(child.process)>{not reaped}")
+            child.terminate()
+            #expect("\(child)".contains("{not reaped, SIGTERM "))
+            #expect("\(child)".contains("terminate(killAfter:on:in:)"))
+            child.terminate(killAfter: .zero, on: loop)
+            #expect(loop.runPlenty() == .finished)
+            _ = child.exit
+            #expect(!"\(child)".contains("killAfter"))
+        }
+    }
+
     @Test func `terminate ends a child that is stopped by SIGSTOP`() throws {
         try withLoop { loop in
             let child = try Child.spawn(.name("sleep"), arguments: ["600"])

@@ -177,6 +177,31 @@ import Testing
         }
     }
 
+    @Test func `A queue that is released with waiting jobs runs them and is released after the last`() {
+        ManualRunLoop.with { manual in
+            keepAlive(manual.loop)
+            let ran = Box(0)
+            weak var released: RunLoop.IdleQueue?
+            do {
+                let queue = RunLoop.IdleQueue(limits: .init(count: 1))
+                for _ in 0..<3 { queue.add { ran.value += 1 } }
+                queue.add(latestAfter: .seconds(1)) { ran.value += 1 }
+                released = queue
+            }
+            #expect(released != nil)
+            manual.advance(by: .seconds(5))
+            #expect(ran.value == 4)
+            #expect(released == nil)
+            do {
+                let queue = RunLoop.IdleQueue()
+                let job = queue.add { ran.value += 1 }
+                released = queue
+                job.cancel()
+            }
+            #expect(released == nil)
+        }
+    }
+
     @Test func `An empty queue and a queue waiting for its mode cost no wake-up`() {
         ManualRunLoop.with { manual in
             let (queue, other) = (RunLoop.IdleQueue(), RunLoop.IdleQueue(in: ["other"]))

@@ -149,6 +149,58 @@ import Testing
         }
     }
 
+    @Test func `A debouncer or throttle that is released with a pending call makes the call and is released after it`()
+    {
+        with { manual, seconds in
+            let calls = Box<[Double]>([])
+            weak var released: RunLoop.Debouncer?
+            weak var alsoReleased: RunLoop.Throttle?
+            do {
+                let debouncer = RunLoop.Debouncer(after: .seconds(2)) { calls.value.append(seconds()) }
+                debouncer.call()
+                released = debouncer
+                let throttle = RunLoop.Throttle(every: .seconds(3)) { calls.value.append(seconds()) }
+                throttle.call()
+                throttle.call()
+                alsoReleased = throttle
+            }
+            #expect(released != nil && alsoReleased != nil)
+            manual.advance(by: .seconds(10))
+            #expect(calls.value == [0, 2, 3])
+            #expect(released == nil && alsoReleased == nil)
+            do {
+                let debouncer = RunLoop.Debouncer(after: .seconds(2)) { calls.value.append(seconds()) }
+                debouncer.call()
+                debouncer.cancel()
+                released = debouncer
+            }
+            #expect(released == nil)
+            do {
+                let debouncer = RunLoop.Debouncer(after: .seconds(2)) { calls.value.append(seconds()) }
+                debouncer.call()
+                debouncer.invalidate()
+                released = debouncer
+            }
+            #expect(released == nil)
+            manual.advance(by: .seconds(10))
+            #expect(calls.value.count == 3)
+        }
+    }
+
+    @Test func `The end of a thread releases a debouncer and an idle queue with pending work`() {
+        let (debouncer, queue) = (Locked<WeakReference?>(nil), Locked<WeakReference?>(nil))
+        TestThread {
+            let pending = RunLoop.Debouncer(after: .seconds(3600)) {}
+            pending.call()
+            debouncer.withLock { $0 = WeakReference(pending) }
+            let waiting = RunLoop.IdleQueue()
+            waiting.add {}
+            queue.withLock { $0 = WeakReference(waiting) }
+        }.join()
+        #expect(debouncer.copy?.object == nil && queue.copy?.object == nil)
+        #expect(debouncer.copy != nil && queue.copy != nil)
+    }
+
     @Test func `A debouncer, throttle or watchdog at rest costs no wake-up and keeps no mode alive`() {
         ManualRunLoop.with { manual in
             let debouncer = RunLoop.Debouncer(after: .seconds(1)) {}
@@ -165,4 +217,10 @@ import Testing
             withExtendedLifetime((debouncer, throttle, dog)) {}
         }
     }
+}
+
+private struct WeakReference: @unchecked Sendable {
+    weak var object: AnyObject?
+
+    init(_ object: AnyObject) { self.object = object }
 }

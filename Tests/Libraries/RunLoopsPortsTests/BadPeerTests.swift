@@ -90,6 +90,61 @@ import Testing
         silent.invalidate()
     }
 
+    @Test func `A request to a port that accepts no connection or reads no messages lets its own loop run`() throws {
+        let directory = try TestDirectory()
+        let accepted = Locked<[Int32]>([])
+        let port = RunLoop.MessagePort.sendable { message in
+            accepted.withLock { $0.append(message.id) }
+            return RunLoop.MessagePort.Message(id: message.id)
+        }
+        try port.publish(as: "late", in: directory.ports)
+        // In no loop: no connection is accepted until 20 beats of the asker's own loop have passed.
+        let server = Locked<Server?>(nil)
+        func ask(_ id: Int32, _ sender: RunLoop.MessagePort.Sender, _ afterBeats: @escaping @Sendable () -> Void) throws
+        {
+            let reply = try TestThread.run {
+                let ticks = Box(0)
+                let timer = RunLoop.Timer(.every(.milliseconds(1))) { timer in
+                    ticks.value += 1
+                    guard ticks.value == 20 else { return }
+                    timer.invalidate()
+                    afterBeats()
+                }
+                RunLoop.current.add(timer, in: .default)
+                defer { timer.invalidate() }
+                return try sender.request(.init(id: id), within: plenty, in: .default)
+            }
+            #expect(reply.id == id)
+        }
+        try ask(1, try directory.sender("late")) { server.withLock { $0 = Server(port) } }
+        server.copy?.end()
+
+        // In this process, with a queue that is full.
+        let narrow = RunLoop.MessagePort.sendable(limits: .init(queue: 1)) { RunLoop.MessagePort.Message(id: $0.id) }
+        try narrow.sender.send(.init(id: 2), within: .zero)
+        try ask(3, narrow.sender) { server.withLock { $0 = Server(narrow) } }
+        server.copy?.end()
+        #expect(accepted.copy == [1])
+    }
+
+    @Test func `A request that cannot be sent in time ends its wait with the error`() throws {
+        let directory = try TestDirectory()
+        let silent = RunLoop.MessagePort.sendable { _ in nil }
+        try silent.publish(as: "silent", in: directory.ports)
+        let sender = try directory.sender("silent")
+        #expect(throws: RunLoop.PortError.timedOut) {
+            try TestThread.run { try sender.request(.init(), within: .milliseconds(50)) }
+        }
+        // The port ends while a separate thread waits for it.
+        #expect(throws: RunLoop.PortError.self) {
+            try TestThread.run {
+                let timer = RunLoop.Timer(.after(.milliseconds(20))) { _ in silent.invalidate() }
+                RunLoop.current.add(timer, in: .default)
+                return try sender.request(.init(), within: plenty, in: .default)
+            }
+        }
+    }
+
     @Test func `Clients that are silent, send half a frame or go away do not stop the loop`() throws {
         let directory = try TestDirectory()
         let server = Server(.sendable { RunLoop.MessagePort.Message(id: $0.id) })

@@ -16,6 +16,8 @@ import RunLoopsKit
         switch arguments.first ?? "" {
         case "hang": try hang()
         case "idle": try idle()
+        // The loop is never run, as when `run()` at the end of main was forgotten.
+        case "forget": RunLoop.current.add(RunLoop.Timer(.every(.seconds(1)), label: "never") { _ in }, in: .default)
         case "work": try work(arguments.dropFirst().first.flatMap { Int($0) })
         case "end": Ending.play(arguments.dropFirst().first ?? "")
         case "knock": knock(arguments.dropFirst().first ?? "")

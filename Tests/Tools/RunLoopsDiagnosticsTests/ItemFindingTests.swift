@@ -66,6 +66,22 @@ struct ItemFindingTests {
         #expect(found.first?.text.hasPrefix("Nobody runs loop of") == true)
     }
 
+    @Test(arguments: [true, false])
+    func `a loop with items that was not run before the program ended is found, however soon that was`(
+        ended: Bool
+    ) throws {
+        var trace = ManualRunLoop.with { manual in
+            let recording = RunLoop.Recording()
+            recording.add(manual.loop)
+            manual.loop.add(slowTimer("never"), in: .default)
+            return recording.trace()
+        }
+        trace.programEnded = ended
+        let found = try RunLoop.Trace.Report(json: trace.chromeJSON()).findings()
+        #expect(found.map(\.kind) == (ended ? [.modeNeverRun] : []))
+        #expect(found.allSatisfy { $0.text.contains("the timer “never” waits in it for ever. Run the loop") })
+    }
+
     // MARK: Common, too late
 
     /// Tracking runs for a second, twice; before the first or between them the item becomes common.
@@ -108,6 +124,75 @@ struct ItemFindingTests {
             manual.advance(by: .seconds(1))
         }
         #expect(found.isEmpty)
+    }
+
+    @Test(arguments: [true, false])
+    func `a timer of the default mode that stands still for seconds during a drag is found`(goesOn: Bool) throws {
+        let found = try findings { manual in
+            manual.loop.addCommonMode(.tracking)
+            manual.loop.add(slowTimer("clock"), in: .default)
+            manual.loop.add(slowTimer("common"), in: .common)
+            manual.loop.add(slowTimer("drag"), in: .tracking)
+            manual.advance(by: .seconds(1))
+            manual.advance(by: .seconds(3), in: .tracking)
+            if goesOn { manual.advance(by: .seconds(1)) }
+        }
+        #expect(found.map(\.kind) == [.stoodStill])
+        #expect(found.first?.subject == "clock")
+        let text = found.first?.text ?? ""
+        #expect(text.contains("stood still for 3.0 s"), "\(text)")
+        #expect(text.contains("it is not in the mode UITrackingRunLoopMode"), "\(text)")
+    }
+
+    // MARK: A host
+
+    @Test func `a host that does not call runReady while the poll descriptor is readable is found`() throws {
+        let recording = RunLoop.Recording()
+        let (early, trace, late) = try TestThread.run { () throws -> (RunLoop.Trace, RunLoop.Trace, RunLoop.Trace) in
+            let loop = RunLoop.current
+            recording.add(loop)
+            let descriptor = try loop.pollDescriptor
+            let early = recording.trace()
+            let timer = RunLoop.Timer(.after(.zero)) { _ in }
+            loop.add(timer, in: .default)
+            var look = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            #expect(poll(&look, 1, -1) == 1)
+            let trace = recording.trace()
+            loop.runReady(in: .default)
+            return (early, trace, recording.trace())
+        }
+        #expect(early.loops.first?.hostOverdue == nil && late.loops.first?.hostOverdue == nil)
+        var waited = trace
+        #expect(waited.loops.first?.hostOverdue ?? 0 > 0)
+        waited.loops[0].hostOverdue = 2_300_000_000
+        let found = try RunLoop.Trace.Report(json: waited.chromeJSON()).findings()
+        let text = found.first { $0.kind == .hostDoesNotRun }?.text ?? ""
+        #expect(text.contains("has been ready for 2.3 s, and its host has not called runReady(in:)"))
+        waited.loops[0].hostOverdue = 200_000_000
+        #expect(try !RunLoop.Trace.Report(json: waited.chromeJSON()).findings().map(\.kind).contains(.hostDoesNotRun))
+    }
+
+    // MARK: Closed elsewhere
+
+    @Test func `a descriptor that was closed while a source watches it is found`() throws {
+        let recording = RunLoop.Recording()
+        let trace = try TestThread.run { () throws -> RunLoop.Trace in
+            let loop = RunLoop.current
+            let (closed, open) = (DescriptorPair.pipe(), DescriptorPair.pipe())
+            recording.add(loop)
+            // In a number that no other test's file gets meanwhile.
+            let number = fcntl(closed.first, F_DUPFD_CLOEXEC, 900)
+            let source = RunLoop.DescriptorSource(number, label: "gone") { _, _ in }
+            let other = RunLoop.DescriptorSource(open.first, label: "there") { _, _ in }
+            for source in [source, other] { try loop.add(source, in: .default) }
+            loop.poll()
+            Glibc.close(number)
+            defer { for source in [source, other] { source.invalidate() } }
+            return recording.trace()
+        }
+        let found = try RunLoop.Trace.Report(json: trace.chromeJSON()).findings()
+        #expect(found.map(\.kind) == [.descriptorClosed])
+        #expect(found.first?.subject == "gone")
     }
 
     // MARK: Signalled, never woken

@@ -109,6 +109,13 @@ struct TraceProcessTests {
         #expect(findings(in: folder) == [])
     }
 
+    @Test func `runloop doctor finds a program that ends without having run its loop`() {
+        let folder = Folder()
+        #expect(shell("$tool doctor -- $program forget >$folder/output 2>&1", in: folder) == 1)
+        #expect(findings(in: folder)?.count == 1)
+        #expect(folder.text("output").contains("Nobody runs main loop, and the timer “never” waits in it for ever."))
+    }
+
     @Test func `runloop doctor ends a program after the time of --for and leaves no file`() {
         let folder = Folder()
         // A pipe that this shell holds open itself: of what the program reads there is no end.

@@ -79,7 +79,7 @@ int rl_socket_listen(int descriptor, const void *address, uint32_t length, int b
 // Whether the file of a Unix socket is stale: 0 if it is a socket of this user at which nobody listens. -ENOTSOCK: no socket;
 // -EPERM: another user's; -EADDRINUSE: somebody listens, or it cannot be known.
 int rl_socket_stale(const char *path, const void *address, uint32_t length);
-// Locks the directory that the file at a path is in, against others who call this; waits for about a second. A descriptor, or
+// Locks the directory that the file at a path is in, against others who call this; waits for some 15 ms. A descriptor, or
 // an error. The lock ends with the process.
 int rl_lock_directory_of(const char *path);
 void rl_unlock_directory(int descriptor);

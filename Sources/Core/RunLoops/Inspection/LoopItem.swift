@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+internal import RunLoopsLibC
+
 /// An item of a loop at one instant, for tools that look for items that are never served.
 package struct LoopItem: Sendable, Equatable {
     /// The kind of the item.
@@ -11,6 +13,8 @@ package struct LoopItem: Sendable, Equatable {
     package var modes: [RunLoop.Mode] = []
     /// Whether it was added to the common modes.
     package var isCommon = false
+    /// Whether the descriptor of a descriptor source was closed while the source is in the loop.
+    package var isClosed = false
     /// The time on the monotonic clock at which an unserved item became ready.
     package var since: Int64 = 0
 }
@@ -29,7 +33,9 @@ extension RunLoop {
         guard let found = withLock({ findItems() }) else { return nil }
         // The labels are turned into strings after the lock is released.
         let items = found.all.map { item in
-            LoopItem(kind: item.kind, label: item.label.text, modes: item.modes, isCommon: item.isCommon)
+            LoopItem(
+                kind: item.kind, label: item.label.text, modes: item.modes, isCommon: item.isCommon,
+                isClosed: item.isClosed)
         }
         let unserved = found.asleep.compactMap { source in
             LoopWait.began(signal: source.signalNumber).map { LoopItem(kind: .source, label: source.label, since: $0) }
@@ -49,6 +55,20 @@ extension RunLoop {
         }
     }
 
+    /// How long a timer has been due while ``pollDescriptor`` was readable and the host has not called
+    /// ``runReady(in:servingMainQueue:)``, in nanoseconds; `nil` if that is not so.
+    ///
+    /// Any thread.
+    package var hostOverdue: Int64? {
+        withLock {
+            guard !state.isDead, state.runs.isEmpty, let guest = state.guest,
+                let date = state.nextTimer(in: guest.mode.mode),
+                LinuxCalls.shared.poll(guest.set.descriptor, events: Int16(POLLIN)) > 0
+            else { return nil }
+            return now(date.base).clampedSubtracting(date.nanoseconds)
+        }
+    }
+
     /// Whether the loop's thread has ended, and the loop is torn down.
     package var isEnded: Bool { withLock { state.isDead } }
 
@@ -58,6 +78,7 @@ extension RunLoop {
             let label: ItemLabel
             var modes: [Mode]
             let isCommon: Bool
+            let isClosed: Bool
         }
 
         var all: [One] = []
@@ -67,14 +88,15 @@ extension RunLoop {
         /// The blocks that were posted without a wake-up, and that a run in this mode would run.
         var quiet: [QuietBlock] = []
 
-        mutating func add(_ item: Item, _ mode: Mode, isCommon: Bool) {
+        mutating func add(_ item: Item, _ mode: Mode, isCommon: Bool, isClosed: Bool = false) {
             if let index = indices[ObjectIdentifier(item)] { return all[index].modes.append(mode) }
             indices[ObjectIdentifier(item)] = all.count
-            all.append(One(kind: item.kind, label: item.labelStorage, modes: [mode], isCommon: isCommon))
+            all.append(
+                One(kind: item.kind, label: item.labelStorage, modes: [mode], isCommon: isCommon, isClosed: isClosed))
         }
 
         mutating func add(delayed label: ItemLabel, _ mode: Mode) {
-            all.append(One(kind: .timer, label: label, modes: [mode], isCommon: false))
+            all.append(One(kind: .timer, label: label, modes: [mode], isCommon: false, isClosed: false))
         }
     }
 
@@ -87,7 +109,12 @@ extension RunLoop {
         for mode in state.modeStates {
             func add(_ item: Item) { found.add(item, mode.mode, isCommon: state.commonItems.contains(item)) }
             mode.sources.forEach(add)
-            mode.descriptors.sources.forEach(add)
+            for source in mode.descriptors.sources {
+                // With the lock held: a source that is invalidated before its descriptor is closed has left the mode.
+                found.add(
+                    source, mode.mode, isCommon: state.commonItems.contains(source),
+                    isClosed: kernel is EpollKernel && SystemCalls.isClosed(source.descriptor))
+            }
             mode.observers.forEach(add)
             state.firingTimers(in: mode).forEach(add)
             mode.forEachBucket { bucket in

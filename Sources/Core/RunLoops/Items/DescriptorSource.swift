@@ -291,7 +291,8 @@ extension RunLoop {
 
         public override var description: String {
             let state = isValid ? "valid" : "invalid"
-            return "<RunLoop.DescriptorSource \(label)>{\(state), descriptor \(descriptor), \(events)}"
+            let place = isValid && lock.withLock { firstLoop == nil } ? ", in no loop" : ""
+            return "<RunLoop.DescriptorSource \(label)>{\(state), descriptor \(descriptor), \(events)\(place)}"
         }
     }
 }

@@ -38,7 +38,7 @@ extension RunLoop {
         /// thread; the call does not wait for a callout under way on the loop's thread.
         public func invalidate() { fatalError("every kind of item says how it leaves its loops") }
 
-        /// Describes the item's kind, label and state in one line.
+        /// Describes the item's kind, label and state in one line; says "in no loop" of a valid item that is in no mode.
         public var description: String { "<RunLoop.Item \(label)>" }
 
         /// Makes the item invalid.

@@ -131,7 +131,10 @@ extension RunLoop {
         public override var description: String {
             let times = repeats ? "repeats" : "once"
             let state = isValid ? "valid" : "invalid"
-            return "<RunLoop.Observer \(label)>{\(state), \(activities), order \(order), \(times)}"
+            let holder = owner.lock()
+            let place = isValid && modeCount == 0 ? ", in no loop" : ""
+            owner.unlock(holder)
+            return "<RunLoop.Observer \(label)>{\(state), \(activities), order \(order), \(times)\(place)}"
         }
     }
 }

@@ -203,7 +203,8 @@ extension RunLoop {
 
         public override var description: String {
             let state = isSignalled ? ", signalled" : ""
-            return "<RunLoop.Source \(label)>{\(isValid ? "valid" : "invalid"), order \(order)\(state)}"
+            let place = isValid && lock.withLock { memberships.isEmpty } ? ", in no loop" : ""
+            return "<RunLoop.Source \(label)>{\(isValid ? "valid" : "invalid"), order \(order)\(state)\(place)}"
         }
 
         // MARK: In a loop

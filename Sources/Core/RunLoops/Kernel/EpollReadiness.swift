@@ -105,6 +105,13 @@ final class EpollReadiness: Readiness {
         lock.lock()
         defer { lock.unlock() }
         try makeEpoll()
+        // Other code has closed a descriptor of the program, or one of the loop, and the kernel has given the number away
+        // again. Without this check the kernel's EINVAL or EEXIST names nothing.
+        if descriptor == epoll || descriptor == waker.wakeDescriptor {
+            throw RunLoop.SystemCallError(
+                call: "epoll_ctl", code: EINVAL,
+                subject: "of descriptor \(descriptor), which belongs to the loop itself")
+        }
         let result = calls.epollAdd(epoll, descriptor, events: Self.bits(events), token: token)
         if result == -EPERM {
             // Regular files and directories: poll(2) reports them as always ready, and so does this class.

@@ -19,6 +19,9 @@ package enum SystemCalls {
         }
     }
 
+    /// Whether no file is open under the number.
+    static func isClosed(_ descriptor: CInt) -> Bool { !rl_is_open(descriptor) }
+
     /// The kernel's number of the calling thread; a read of a thread-local variable after the first call.
     package static var threadID: Int32 { rl_thread_id() }
 

@@ -257,7 +257,8 @@ extension RunLoop {
 
         public override var description: String {
             let repeating = interval.map { "every \($0)" } ?? "once"
-            return "<RunLoop.Timer \(label)>{\(isValid ? "valid" : "invalid"), \(repeating)}"
+            let place = isValid && withFields({ _ in bucket == .none }) ? ", in no loop" : ""
+            return "<RunLoop.Timer \(label)>{\(isValid ? "valid" : "invalid"), \(repeating)\(place)}"
         }
 
         // MARK: Fields

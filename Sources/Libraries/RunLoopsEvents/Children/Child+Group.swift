@@ -42,7 +42,9 @@ extension Child {
     @discardableResult
     func signalAll(_ signal: CInt) -> CInt {
         if file.generation.isInherited { return -ESRCH }
-        return ownGroup == .none ? rl_pidfd_signal(file.number, signal) : signalGroup(signal)
+        let result = ownGroup == .none ? rl_pidfd_signal(file.number, signal) : signalGroup(signal)
+        noteSent(signal, result)
+        return result
     }
 
     /// Prevents the number of a child from being given to another group, while this object exists.

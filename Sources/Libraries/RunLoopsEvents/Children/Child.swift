@@ -41,6 +41,8 @@ public final class Child: Sendable, CustomStringConvertible {
         var isReaped = false
         /// While there are any, the child is not reaped.
         var keepersOfNumber = 0
+        /// When the child was first sent SIGTERM by this object.
+        var askedToEnd: RunLoop.Instant?
     }
     private let state = Guarded(State())
 
@@ -86,12 +88,26 @@ public final class Child: Sendable, CustomStringConvertible {
     /// - Throws: `ESRCH` if the child has ended and was reaped, `EINVAL` if there is no such signal, `EPERM` if the child
     ///   runs as another user.
     public func send(_ signal: CInt) throws(RunLoop.SystemCallError) {
-        try check("pidfd_send_signal", file.generation.isInherited ? -ESRCH : rl_pidfd_signal(file.number, signal))
+        let result = file.generation.isInherited ? -ESRCH : rl_pidfd_signal(file.number, signal)
+        noteSent(signal, result)
+        try check("pidfd_send_signal", result)
     }
 
-    /// The number and how the child has ended, if it has.
+    /// Notes when the child was asked to end, for ``description``.
+    func noteSent(_ signal: CInt, _ result: CInt) {
+        guard signal == SIGTERM, result >= 0 else { return }
+        state.withLock { $0.askedToEnd = $0.askedToEnd ?? .now }
+    }
+
+    /// The number, and how the child has ended, if that is known; otherwise for how long the child has not obeyed a
+    /// `SIGTERM`.
     public var description: String {
-        "<Child \(process)>{\(state.withLock { $0.exit }.map { "\($0.status)" } ?? "not reaped")}"
+        let (exit, asked) = state.withLock { ($0.exit, $0.askedToEnd) }
+        if let exit { return "<Child \(process)>{\(exit.status)}" }
+        let note = asked.map {
+            ", SIGTERM \($0.duration(to: .now)) ago: terminate(killAfter:on:in:) ends a child that ignores it"
+        }
+        return "<Child \(process)>{not reaped\(note ?? "")}"
     }
 
     // MARK: The number of a child that leads a group

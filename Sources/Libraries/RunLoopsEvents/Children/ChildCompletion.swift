@@ -56,7 +56,7 @@ public final class ChildCompletion: EventSource, @unchecked Sendable {
     /// The first reason for a failure.
     @exclusivity(unchecked) private var reason: Failure.Reason?
     // Set by init, and not changed after it.
-    @exclusivity(unchecked) private var readers: [(stream: Stream, source: EventSource)] = []
+    @exclusivity(unchecked) private var readers: [(stream: Stream, source: InputReader<UInt8>)] = []
     private let outputWait: Duration?
     private let timeLimit: Duration?
     @exclusivity(unchecked) private var waitTimer: RunLoop.Timer?
@@ -253,8 +253,8 @@ public final class ChildCompletion: EventSource, @unchecked Sendable {
         for (_, reader) in readers where reader.isValid {
             var count = reader.withDescriptor { Int(rl_bytes_waiting($0)) } ?? 0
             while count > 0, reader.isValid {
+                count -= reader.portion
                 reader.ready(.readable)
-                count -= InputPortion.size
             }
         }
         defer { invalidateReaders() }

@@ -19,7 +19,7 @@ internal import RunLoopsSystem
 ///   connection that ends at once.
 /// - Listeners of this library that start at the same path at once wait for each other, by a lock of the directory
 ///   (`flock(2)`) that each holds while it looks, binds and begins to listen: exactly one of them listens. If the
-///   directory cannot be read or the lock cannot be had within about a second, nothing is taken over.
+///   directory cannot be read, or another process keeps the lock for longer than some 15 ms, nothing is taken over.
 /// - Programs that do not take this lock are not pushed out once they listen. Between their `bind` and `listen` their
 ///   socket looks stale, and they could replace a stale file at the moment between look and removal. Let them listen at
 ///   paths of their own.

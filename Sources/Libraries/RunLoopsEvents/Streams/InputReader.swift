@@ -11,8 +11,9 @@ internal import RunLoopsLibC
 /// let reader = InputReader(.standardInput, as: .lines) { reader, event in … }
 /// ```
 ///
-/// The reader reads at most 64 KiB a turn, and calls its closure with all lines that they complete. It keeps at most one
-/// line that is not complete. While ``isReadingPaused``, it reads nothing, so that the writer has to wait. After the end
+/// The reader reads at most 64 KiB a turn, and calls its closure with all lines that they complete; it reads less at a
+/// time while such a call takes longer than 5 ms, so that a flood of short lines does not keep other items waiting. It
+/// keeps at most one line that is not complete. While ``isReadingPaused``, it reads nothing, so that the writer has to wait. After the end
 /// and after an error the reader is invalidated. What it has read and not reported by then is lost for other readers of
 /// the file.
 ///
@@ -45,6 +46,8 @@ public final class InputReader<Element: Sendable>: EventSource, @unchecked Senda
     @exclusivity(unchecked) private var place: ReadersInLoops.Place?
     /// Whether the program has ended the input before its end.
     @exclusivity(unchecked) private var isFinishing = false
+    /// How many bytes the next read takes at most; on the loop's thread alone.
+    @exclusivity(unchecked) private(set) var portion = InputPortion.first
 
     /// A reader whose closure runs on the thread that makes it, and may use that thread's state.
     ///
@@ -123,8 +126,10 @@ public final class InputReader<Element: Sendable>: EventSource, @unchecked Senda
     // MARK: The loop's thread
 
     override func ready(_ events: Events) {
+        let start = SystemCalls.now(.monotonic)
         let (elements, last) = read()
         if !elements.isEmpty { call(.received(elements)) }
+        portion = InputPortion.next(after: portion, thatTook: SystemCalls.now(.monotonic) - start)
         guard let last, isValid else { return }
         state.lock()
         let handler = self.handler
@@ -192,7 +197,7 @@ public final class InputReader<Element: Sendable>: EventSource, @unchecked Senda
             return (elements, last)
         }
         let last = withDescriptor { number in
-            withUnsafeTemporaryAllocation(byteCount: InputPortion.size, alignment: 16) { buffer in
+            withUnsafeTemporaryAllocation(byteCount: portion, alignment: 16) { buffer in
                 guard let memory = buffer.baseAddress else { return Event?.none }
                 let result = input.read(number, memory, buffer.count)
                 switch result {
@@ -224,6 +229,19 @@ public final class InputReader<Element: Sendable>: EventSource, @unchecked Senda
 }
 
 enum InputPortion {
-    /// Bytes taken from the kernel at a time: what a pipe holds.
+    /// The most bytes that are taken from the kernel at a time: what a pipe holds.
     static let size = 65536
+    static let first = 4096
+    static let least = 512
+    /// How long a portion may keep the loop's thread, in nanoseconds.
+    static let time: Int64 = 5_000_000
+
+    /// The size of the portion after a portion of `size` bytes that took so many nanoseconds.
+    ///
+    /// The bytes do not say how long they take: 64 KiB may be one line or 65,536 empty lines.
+    static func next(after size: Int, thatTook nanoseconds: Int64) -> Int {
+        if nanoseconds <= time / 8 { return min(Self.size, size * 4) }
+        if nanoseconds <= time { return size }
+        return max(least, Int(Double(size) * Double(time) / Double(nanoseconds)))
+    }
 }

@@ -12,7 +12,8 @@ extension RunLoop {
     ///
     /// Corresponds to `CADisplayLink`, on a timer in place of a screen's refresh.
     ///
-    /// A link receives its modes when it is made. It works until it is invalidated or released.
+    /// A link receives its modes when it is made. It works until it is invalidated or released: keep it in a property of
+    /// the object that it draws.
     ///
     /// Thread safety: belongs to the thread that makes it.
     public final class DisplayLink {

@@ -14,7 +14,8 @@ extension RunLoop {
     /// Waiting jobs keep the queue's modes from being empty. Without jobs the queue has nothing in the loop except an
     /// observer, and wakes no thread.
     ///
-    /// A queue receives its modes when it is made. It works until it is invalidated or released.
+    /// A queue receives its modes when it is made. It works until it is invalidated or released. Waiting jobs keep the
+    /// queue: a queue that is released with waiting jobs runs them first.
     ///
     /// Thread safety: belongs to the thread that makes it. Other threads reach the queue with `RunLoop.perform`.
     public final class IdleQueue: IdleJobOwner {
@@ -36,8 +37,8 @@ extension RunLoop {
         private var dated: [Job] = []
         private var pendingCount = 0
         private var isValid = true
-        /// A source that is in the modes while there are jobs, so that the modes are not empty.
-        private let keeper = RunLoop.Source(label: "idle jobs") { _ in }
+        /// A source that is in the modes while there are jobs: the modes are not empty, and the loop holds the queue.
+        private weak var keeper: RunLoop.Source?
         private lazy var alarm = Alarm(in: [.common], label: "latest idle job") { [weak self] in self?.runLate() }
         /// Whether the loop has passed the queue's observer and not yet slept.
         private var isPast = false
@@ -58,8 +59,6 @@ extension RunLoop {
             }
         }
 
-        deinit { keeper.invalidate() }
-
         /// Ends the queue permanently: waiting jobs are cancelled, and jobs that are added later are cancelled at once.
         ///
         /// A second call does nothing.
@@ -68,7 +67,6 @@ extension RunLoop {
             isValid = false
             cancelAll()
             observers.invalidate()
-            keeper.invalidate()
         }
 
         /// Whether no job waits.
@@ -119,6 +117,8 @@ extension RunLoop {
 
         private func begin() {
             progress = Progress()
+            let keeper = RunLoop.Source(label: "idle jobs") { [self] _ in withExtendedLifetime(self) {} }
+            self.keeper = keeper
             for mode in modes { loop.add(keeper, in: mode) }
         }
 
@@ -173,7 +173,7 @@ extension RunLoop {
 
         private func jobsHaveGone() {
             if !dated.isEmpty { setAlarm() }
-            if pendingCount == 0 { for mode in modes { loop.remove(keeper, from: mode) } }
+            if pendingCount == 0 { keeper?.invalidate() }
         }
 
         /// Sets the alarm to the earliest of the instants; without instants the alarm leaves the loop entirely.

@@ -10,7 +10,12 @@ internal import RunLoops
 final class Alarm {
     private let loop = RunLoop.current
     private let modes: [RunLoop.Mode]
-    private let timer: RunLoop.Timer
+    /// The timer while it is in no mode.
+    ///
+    /// While the alarm is set, the loop alone holds the timer, so that the end of the loop releases the alarm's owner.
+    private var resting: RunLoop.Timer?
+    private weak var added: RunLoop.Timer?
+    private weak var keeper: Keeper?
     private let action = Action()
     private let label: String
 
@@ -19,6 +24,12 @@ final class Alarm {
         var run: () -> Void = {}
         var isSet = false
         var isRunning = false
+        weak var alarm: Alarm?
+    }
+
+    /// Holds the owner of an alarm that is set; held by the timer's closure alone.
+    private final class Keeper {
+        var owner: AnyObject?
     }
 
     /// `run` may set the alarm anew; it must not hold the alarm.
@@ -26,18 +37,26 @@ final class Alarm {
         self.modes = modes
         self.label = label
         action.run = run
-        let (action, loop) = (action, loop)
+        let (action, loop, keeper) = (action, loop, Keeper())
+        self.keeper = keeper
         // Repeating, so that the timer stays valid: the interval never comes.
-        timer = RunLoop.Timer(.after(.zero, every: .seconds(1 << 32)), label: label) { timer in
+        resting = RunLoop.Timer(.after(.zero, every: .seconds(1 << 32)), label: label) { timer in
+            let owner = keeper.owner
+            keeper.owner = nil
             action.isSet = false
             action.isRunning = true
             action.run()
             action.isRunning = false
-            if !action.isSet { for mode in modes { loop.remove(timer, from: mode) } }
+            if !action.isSet {
+                for mode in modes { loop.remove(timer, from: mode) }
+                action.alarm?.resting = timer
+            }
+            withExtendedLifetime(owner) {}
         }
+        action.alarm = self
     }
 
-    deinit { timer.invalidate() }
+    deinit { (resting ?? added)?.invalidate() }
 
     /// Traps on another thread than the alarm's: called first by each public method of the object that has the alarm.
     func requireOwn() { loop.requireOwn(label) }
@@ -48,20 +67,31 @@ final class Alarm {
     var isSet: Bool { action.isSet }
 
     /// Lets the alarm ring at `instant`, and not at the instant set before.
-    func set(_ instant: RunLoop.Instant) {
+    ///
+    /// While the alarm is set, its loop keeps `owner`.
+    func set(_ instant: RunLoop.Instant, keeping owner: AnyObject? = nil) {
         requireOwn()
+        // Without a timer the thread is ending, and its loop has gone.
+        guard let timer = resting ?? added else { return }
         // A timer passes over a date set in its callout that is not after the date being served.
         timer.fireInstant = action.isRunning ? max(instant, now.advanced(by: .nanoseconds(1))) : instant
         if action.isSet { return }
         action.isSet = true
+        keeper?.owner = owner
         for mode in modes { loop.add(timer, in: mode) }
+        (added, resting) = (timer, nil)
     }
 
     func clear() {
         requireOwn()
         guard action.isSet else { return }
         action.isSet = false
+        let owner = keeper?.owner
+        keeper?.owner = nil
+        guard let timer = added else { return }
+        resting = timer
         for mode in modes { loop.remove(timer, from: mode) }
+        withExtendedLifetime(owner) {}
     }
 }
 

@@ -9,7 +9,8 @@ extension RunLoop {
     /// Each ``call()`` postpones the closure again. Use it for work that should be done once after the last of many
     /// changes, such as a search while somebody types. While nothing is pending, nothing is in the loop.
     ///
-    /// It receives its modes when it is made. It works until it is invalidated or released.
+    /// It receives its modes when it is made. It works until it is invalidated or released. A pending call keeps the
+    /// debouncer: a debouncer that is released with a pending call makes the call first.
     ///
     /// Thread safety: belongs to the thread that makes it, and to its loop.
     public final class Debouncer {
@@ -51,7 +52,7 @@ extension RunLoop {
             let now = alarm.now
             if latest == nil { latest = limit.map { now.advanced(by: $0) } }
             let due = now.advanced(by: delay)
-            alarm.set(latest.map { min($0, due) } ?? due)
+            alarm.set(latest.map { min($0, due) } ?? due, keeping: self)
         }
 
         /// Makes the pending call now; without a pending call nothing happens.

@@ -9,7 +9,8 @@ extension RunLoop {
     /// Further calls during the interval are collapsed into one at its end: the last state is always seen. While no
     /// call is pending, nothing is in the loop.
     ///
-    /// It receives its modes when it is made. It works until it is invalidated or released.
+    /// It receives its modes when it is made. It works until it is invalidated or released. A pending call keeps the
+    /// throttle: a throttle that is released with a pending call makes the call first.
     ///
     /// Thread safety: belongs to the thread that makes it, and to its loop.
     public final class Throttle {
@@ -45,7 +46,7 @@ extension RunLoop {
             alarm?.requireOwn()
             guard let alarm, !alarm.isSet else { return }
             guard let free, alarm.now < free else { return run() }
-            if isTrailing { alarm.set(free) }
+            if isTrailing { alarm.set(free, keeping: self) }
         }
 
         /// Cancels the pending call.

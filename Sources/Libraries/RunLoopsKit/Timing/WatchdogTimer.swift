@@ -10,7 +10,8 @@ extension RunLoop {
     /// it fires, not at each feed. So a busy connection that is watched costs one wake-up for each limit. The watchdog
     /// belongs to the loop: it notices that feeds stop coming, but not that its own thread hangs.
     ///
-    /// It receives its modes when it is made. It works until it is invalidated or released.
+    /// It receives its modes when it is made. It works until it is invalidated or released: keep it in a property of
+    /// the object that it watches. Its release ends the watch.
     ///
     /// Thread safety: belongs to the thread that makes it, and to its loop.
     public final class WatchdogTimer {

@@ -166,6 +166,8 @@ protocol Route: AnyObject, Sendable {
     func export(_ handle: UInt64, until deadline: Int64) throws(RunLoop.PortError) -> Export
     /// Whether no message that is sent this way can arrive any more; `false` if that is not known.
     var isDead: Bool { get }
+    /// Whether the calling thread alone empties the port's queue.
+    var isOwn: Bool { get }
 }
 
 /// A socket to a port, for another process, of which it is not known yet whether it can be sent.

@@ -60,6 +60,8 @@ final class MessageQueue: Route, @unchecked Sendable {
     /// In a forked child too: its parent's thread, which takes messages out, is not there.
     var isDead: Bool { generation.isInherited || lock.withLock { isClosed } }
 
+    var isOwn: Bool { lock.withLock { isOnOwnThread } }
+
     func send(_ delivery: Delivery, until deadline: Int64) throws(RunLoop.PortError) -> UInt64 {
         if generation.isInherited { throw .dead }
         if delivery.message.bytes.count > limits.messageSize { throw .tooLarge(limits.messageSize) }
@@ -91,11 +93,13 @@ final class MessageQueue: Route, @unchecked Sendable {
         return 0
     }
 
+    /// With the lock held.
+    private var isOnOwnThread: Bool { loop.map { $0.threadID == SystemCalls.threadID } ?? false }
+
     /// Called with the lock held, and returns with it held.
     private func waitForRoom(until deadline: Int64) throws(RunLoop.PortError) {
         // The loop's own thread would wait for itself.
-        let isOwn = loop.map { $0.threadID == SystemCalls.threadID } ?? false
-        if deadline == Deadline.none || isOwn { throw isClosed ? .dead : .full }
+        if deadline == Deadline.none || isOnOwnThread { throw isClosed ? .dead : .full }
         waiting += 1
         defer { waiting -= 1 }
         while ring.count >= limits.queue, !isClosed {

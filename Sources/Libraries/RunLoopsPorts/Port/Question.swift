@@ -37,32 +37,39 @@ package final class Question: Sendable {
     /// Withdraws the question: an answer that arrives later is dropped.
     package func withdraw() { requests.withdraw(serial) }
 
-    /// Sends the message, without waiting here.
+    /// The port that receives the answer.
+    var port: RunLoop.MessagePort { requests.port }
+
+    /// Sends the message, without waiting here; a failure ends the question.
     ///
     /// If the receiver's queue has no room yet, or there is no connection, a separate thread waits for that.
     package func send(within limit: Duration?) {
-        let deadline = Deadline.after(limit)
-        do throws(RunLoop.PortError) {
-            try requests.send(message, serial, sender, until: Deadline.none)
-        } catch {
-            let isWorthWaiting = error == .full || error == .timedOut
-            if !isWorthWaiting || deadline == Deadline.none { return requests.end(serial, .failure(error)) }
-            waitOnThread(until: deadline)
+        do throws(RunLoop.PortError) { _ = try ask(until: Deadline.after(limit)) {} } catch {
+            requests.end(serial, .failure(error))
         }
     }
 
-    private func waitOnThread(until deadline: Int64) {
+    /// Sends the message, without waiting here; returns whether a separate thread waits to send it.
+    ///
+    /// A failure of that thread ends the question. The last that the thread does is to call `ended`.
+    func ask(until deadline: Int64, ended: @escaping @Sendable () -> Void) throws(RunLoop.PortError) -> Bool {
         do throws(RunLoop.PortError) {
-            try Errand.begin { [self] in
-                do throws(RunLoop.PortError) {
-                    try requests.send(message, serial, sender, until: deadline)
-                } catch {
-                    requests.end(serial, .failure(error))
-                }
-            }
+            try requests.send(message, serial, sender, until: Deadline.none)
+            return false
         } catch {
-            requests.end(serial, .failure(error))
+            let isWorthWaiting = error == .full || error == .timedOut
+            // Room that only this thread can make would not come while this thread waits.
+            if !isWorthWaiting || deadline == Deadline.none || sender.route.isOwn { throw error }
         }
+        try Errand.begin { [self] in
+            do throws(RunLoop.PortError) {
+                try requests.send(message, serial, sender, until: deadline)
+            } catch {
+                requests.end(serial, .failure(error))
+            }
+            ended()
+        }
+        return true
     }
 }
 

@@ -8,7 +8,8 @@ extension RunLoop.MessagePort.Sender {
     ///
     /// The thread's loop runs in `mode` meanwhile. In the mode `RunLoop.Mode.connectionReply` only what the program has
     /// added to that mode is served, and traces and dumps name the wait. To serve the items of another mode, pass that
-    /// mode; the receiver itself can be one of its items. A message's own ``MessagePort/Message/replyTo`` is replaced.
+    /// mode; the receiver itself can be one of its items. The loop runs also while there is no room for the message or
+    /// no connection to a port by name: a separate thread waits for that. A message's own ``MessagePort/Message/replyTo`` is replaced.
     ///
     /// - Parameters:
     ///   - message: The question.
@@ -31,31 +32,48 @@ extension RunLoop.MessagePort.Sender {
         require(mode != .common, "A thread cannot wait for an answer in the common modes: name one of them.")
         let deadline = Deadline.after(limit)
         let loop = RunLoop.current
-        let answer = Guarded<Requests.End?>(nil)
-        let (requests, serial) = try Requests.open(on: loop, in: Requests.waitingMode) { end in
-            answer.withLock { $0 = .some(end) }
+        let waiting = Guarded(Waiting())
+        let news = RunLoop.Source.sendable(label: "request") { _ in }
+        defer { news.invalidate() }
+        // By the loop's thread an answer ends the run as a handled source.
+        @Sendable func change(_ body: (inout Waiting) -> Void) {
+            waiting.withLock(body)
+            if loop.threadID == SystemCalls.threadID { return }
+            news.signal()
+            loop.wakeUp()
         }
-        defer { requests.withdraw(serial) }
-        try requests.send(message, serial, self, until: deadline)
+        let question = try Question(message, to: self, on: loop, in: Requests.waitingMode) { end in
+            change { $0.end = .some(end) }
+        }
+        defer { question.withdraw() }
+        let hasThread = try question.ask(until: deadline) { change { $0.hasThreadEnded = true } }
+        if hasThread { loop.add(news, in: mode) }
         // The port is in its own mode for as long as the thread lives.
         let isElsewhere = mode != Requests.waitingMode
-        if isElsewhere { do { try loop.add(requests.port, in: mode) } catch { throw .system(error) } }
-        defer { if isElsewhere { loop.remove(requests.port, from: mode) } }
+        if isElsewhere { do { try loop.add(question.port, in: mode) } catch { throw .system(error) } }
+        defer { if isElsewhere { loop.remove(question.port, from: mode) } }
         let latest = deadline == Deadline.none ? SystemCalls.now(.monotonic) : deadline
         let instant = latest == Deadline.never ? nil : RunLoop.Instant(nanoseconds: latest)
         while true {
-            if let end = answer.withLock({ $0 }) { return try reply(end) }
+            if let end = waiting.withLock({ $0.end }) {
+                // A thread that is ending takes no answers in.
+                guard let end else { throw .dead }
+                return try end.get()
+            }
             // Other items in the mode may stop the run or end it; an answer ends it as a handled source.
             let run = loop.run(mode: mode, until: instant, returnAfterSourceHandled: true)
-            if run == .timedOut, answer.withLock({ $0 }) == nil { throw .timedOut }
+            guard run == .timedOut, waiting.withLock({ $0.end }) == nil else { continue }
+            // The thread has the same limit, and is about to end: a call that fails leaves nothing open.
+            while hasThread, !waiting.withLock({ $0.hasThreadEnded }) {
+                _ = loop.run(mode: mode, until: nil, returnAfterSourceHandled: true)
+            }
+            if waiting.withLock({ $0.end }) == nil { throw .timedOut }
         }
     }
+}
 
-    private func reply(_ end: Requests.End) throws(RunLoop.PortError) -> RunLoop.MessagePort.Message {
-        // A thread that is ending takes no answers in.
-        guard let end else { throw .dead }
-        // A dead receiver drops the messages that it had, and that news comes first.
-        if case .failure(.noReply) = end, isDead { throw .dead }
-        return try end.get()
-    }
+/// The shared state of a thread that waits for an answer, of the code that ends the request, and of the thread that sends it.
+private struct Waiting {
+    var end: Requests.End?
+    var hasThreadEnded = false
 }

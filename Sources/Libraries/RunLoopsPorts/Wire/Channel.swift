@@ -53,6 +53,8 @@ final class Channel: Route, @unchecked Sendable {
         }
     }
 
+    var isOwn: Bool { false }
+
     func export(_ handle: UInt64, until deadline: Int64) throws(RunLoop.PortError) -> Export {
         Export(try socket.copy()) { [socket] wasSent in
             // From now on another process may use the connection.

@@ -34,6 +34,8 @@ final class NamedRoute: Route, @unchecked Sendable {
         return own?.isDead ?? false
     }
 
+    var isOwn: Bool { looksInProcess ? PortRegistry.find(name, directory)?.isOwn ?? false : false }
+
     func export(_ handle: UInt64, until deadline: Int64) throws(RunLoop.PortError) -> Export {
         if looksInProcess, let queue = PortRegistry.find(name, directory) {
             return try queue.export(handle, until: deadline)

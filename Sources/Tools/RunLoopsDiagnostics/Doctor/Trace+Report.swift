@@ -69,6 +69,7 @@ extension RunLoop.Trace {
         let threadNames: [Int: String]
         let loops: [LoopItemsReport]
         let foundationTimerOverdue: Double?
+        let programEnded: Bool
 
         /// Reads the JSON of ``Trace/chromeJSON()``.
         ///
@@ -100,6 +101,7 @@ extension RunLoop.Trace {
             lost = header?["lost"].flatMap(Int.init(json:)) ?? 0
             loops = header?["loops"].flatMap([LoopItemsReport].init(json:)) ?? []
             foundationTimerOverdue = header?["foundationTimerOverdue"]?.number
+            programEnded = header?["programEnded"].flatMap(Bool.init(json:)) ?? false
             slices = builder.slices
             threadNames = builder.threadNames
         }

@@ -16,11 +16,17 @@ extension RunLoop.Trace.Report {
             case blockNotWoken
             /// A timer of Foundation's main loop is due, and no thread runs that loop.
             case foundationLoopNotRun
+            /// The poll descriptor of a loop is readable, and the loop's host does not run the loop.
+            case hostDoesNotRun
             /// Items are in no mode that is ever run.
             case modeNeverRun
             /// An item of the common modes was added to a common mode only after the loop had run in that mode without
             /// the item.
             case commonTooLate
+            /// A repeating timer did not fire for seconds, because the loop ran in modes without the timer.
+            case stoodStill
+            /// A descriptor was closed while a descriptor source watched it.
+            case descriptorClosed
             /// A repeating timer was late each time it fired.
             case neverOnTime
             /// A callout took longer than a frame of a display.
@@ -51,8 +57,11 @@ extension RunLoop.Trace.Report {
             case .signalledNotWoken: sleptThrough("source", kind) + unservedAtEnd("source", kind)
             case .blockNotWoken: sleptThrough("block", kind) + unservedAtEnd("block", kind)
             case .foundationLoopNotRun: foundationLoopNotRun()
+            case .hostDoesNotRun: hostsThatDoNotRun()
             case .modeNeverRun: itemsInModesNeverRun()
             case .commonTooLate: itemsThatBecameCommonLate()
+            case .stoodStill: timersThatStoodStill()
+            case .descriptorClosed: descriptorsClosed()
             case .neverOnTime: timersThatAreNeverOnTime()
             case .takesFrame: calloutsThatTakeFrames()
             case .nestedTooDeep: runsTooDeep()

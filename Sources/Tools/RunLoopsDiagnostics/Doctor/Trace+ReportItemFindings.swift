@@ -13,6 +13,8 @@ extension RunLoop.Trace.Report {
     private static var longEnough: Double { 1_000_000 }
     /// A common item is reported if its mode ran without it for at least this long.
     private static var standstill: Double { 250_000 }
+    /// The shortest time without a repeating timer that is reported: shorter drags and dialogs are left out.
+    private static var longStandstill: Double { 2_000_000 }
     /// The shortest wait for a wake-up that is reported: a wake-up that was requested arrives sooner.
     private static var unserved: Double { 100_000 }
 
@@ -26,9 +28,11 @@ extension RunLoop.Trace.Report {
     /// Finds timers, sources and descriptor sources whose modes have never been run.
     func itemsInModesNeverRun() -> [Finding] {
         looks.flatMap { loop, last -> [Finding] in
+            // A program that has ended without a run has forgotten the run, however soon it ended.
+            let isForgotten = programEnded && loop.modesRun.isEmpty
             let idle = last.items.filter { item in
                 item.kind != "observer" && Set(item.modes).isDisjoint(with: loop.modesRun)
-                    && last.time - loop.firstSeen(item) >= Self.longEnough
+                    && (isForgotten || last.time - loop.firstSeen(item) >= Self.longEnough)
             }
             return Dictionary(grouping: idle) { $0.modes.sorted() }.sorted { $0.key.lexicographicallyPrecedes($1.key) }
                 .map { modes, items in neverRun(modes, items, loop) }
@@ -88,6 +92,61 @@ extension RunLoop.Trace.Report {
                 $0.detail("depth") == depth + 1 && $0.start >= run.start && $0.end <= run.end
             }
             return sum + overlap(run) - inner.reduce(0) { $0 + overlap($1) }
+        }
+    }
+
+    // MARK: Elsewhere
+
+    /// Finds repeating timers that did not fire while the loop ran in modes that the timers are not in.
+    func timersThatStoodStill() -> [Finding] {
+        looks.flatMap { loop, last in
+            last.items.filter { $0.kind == "timer" }.compactMap { item in
+                let others = loop.modesRun.filter { !item.modes.contains($0) }
+                if others.isEmpty || Set(item.modes).isDisjoint(with: loop.modesRun) { return nil }
+                let fires = slices.filter {
+                    $0.kind == "timer" && $0.thread == loop.thread && $0.name == item.label
+                        && $0.detail("interval") ?? 0 > 0
+                }
+                // From the date of the next fire to that fire, or to the end of the trace.
+                let waits = zip(fires, fires.dropFirst().map(\.start) + [last.time]).lazy.map { fire, next in
+                    (from: fire.start + (fire.detail("interval") ?? 0), to: next)
+                }.filter { $0.to - $0.from >= Self.longStandstill }
+                let stood = waits.flatMap { wait in
+                    others.map { ($0, timeRun(in: $0, loop.thread, from: wait.from, to: wait.to)) }
+                }.max { $0.1 < $1.1 }
+                guard let (mode, time) = stood, time >= Self.longStandstill else { return nil }
+                return Finding(
+                    .stoodStill, item.label,
+                    "The timer “\(item.label)” stood still for \(Self.time(time)): it is not in the mode \(mode), in which \(threadName(loop.thread)) ran. Add it to .common, with \(mode) as a common mode, if it is to fire there too."
+                )
+            }
+        }
+    }
+
+    // MARK: A host
+
+    /// Finds loops whose hosts poll, and do not run the loop when its descriptor is readable.
+    func hostsThatDoNotRun() -> [Finding] {
+        loops.filter { $0.hostOverdue >= Self.longEnough }.map { loop in
+            let name = threadName(loop.thread)
+            return Finding(
+                .hostDoesNotRun, name,
+                "The poll descriptor of \(name) has been ready for \(Self.time(loop.hostOverdue)), and its host has not called runReady(in:). Call it each time the descriptor is readable."
+            )
+        }
+    }
+
+    // MARK: Closed
+
+    /// Finds descriptor sources whose descriptors are closed.
+    func descriptorsClosed() -> [Finding] {
+        looks.flatMap { loop, last in
+            last.items.filter(\.isClosed).map { item in
+                Finding(
+                    .descriptorClosed, item.label,
+                    "The descriptor of “\(item.label)” was closed while \(threadName(loop.thread)) watched it: it is never ready again, and the number may soon be another file's. Invalidate the source before you close the descriptor."
+                )
+            }
         }
     }
 

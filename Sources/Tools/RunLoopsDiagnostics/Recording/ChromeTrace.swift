@@ -48,6 +48,7 @@ struct ChromeTrace {
             "lost": .integer(Int64(trace.loops.reduce(0) { $0 + $1.lost })),
             "loopsNotRecorded": .integer(Int64(trace.loopsNotRecorded)),
             "foundationTimerOverdue": trace.foundationTimerOverdue.map(JSON.microseconds),
+            "programEnded": trace.programEnded ? .bool(true) : nil,
             "loops": .array(trace.loops.compactMap { LoopItemsReport($0, origin: origin).asJSON }),
         ]
         bytes += #"{"displayTimeUnit":"ns","otherData":\#(header.text),"traceEvents":["#.utf8

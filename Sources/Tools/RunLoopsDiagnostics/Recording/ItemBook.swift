@@ -75,6 +75,9 @@ final class ItemBook: @unchecked Sendable {
         }
     }
 
+    /// How long the loop's host has not run the loop, although a timer is due; `nil` if that is not so.
+    var hostOverdue: Int64? { loop?.hostOverdue }
+
     /// Returns the modes and pages so far, after one more reading of the loop's items.
     ///
     /// Thread safety: any thread. The last page has the present time, or after the thread's end the items of the last

@@ -109,7 +109,8 @@ final class LoopRecorder: LoopSubscriber, @unchecked Sendable {
         let asleepSince = end.seen.activity == .asleep ? max(end.seen.since, begun) : nil
         let loop = RunLoop.Trace.Loop(
             thread: identity.thread, name: identity.name, isMain: identity.isMain, events: events, lost: Int(lost),
-            asleepSince: asleepSince, modesRun: modesRun, pages: pages)
+            asleepSince: asleepSince, modesRun: modesRun, pages: pages,
+            hostOverdue: book.hostOverdue)
         return (loop, end.time)
     }
 }

@@ -142,8 +142,10 @@ private final class ProcessRecording: @unchecked Sendable {
             if hasEnded { return }
             hasEnded = true
             recording.stop()
+            var trace = recording.trace()
+            trace.programEnded = true
             do {
-                try recording.trace().write(to: file)
+                try trace.write(to: file)
             } catch {
                 SystemCalls.writeToStandardError("RUNLOOP_TRACE: \(file.decoded) could not be written: \(error)\n")
             }

@@ -28,6 +28,9 @@ extension RunLoop {
             var modesRun: [RunLoop.Mode] = []
             /// The items of each mode at several instants, oldest first.
             var pages: [ItemPage] = []
+            /// How long a timer had been due at the end without the loop's host having run the loop, in nanoseconds;
+            /// `nil` if the loop has no host, or none was due.
+            var hostOverdue: Int64?
         }
 
         /// The process's number.
@@ -43,6 +46,8 @@ extension RunLoop {
         /// How long a timer of Foundation's main loop had been overdue at the end, in nanoseconds; `nil` if none was
         /// overdue or a thread ran that loop.
         var foundationTimerOverdue: Int64?
+        /// Whether the program had ended, so that no loop runs later.
+        var programEnded = false
     }
 }
 

@@ -19,8 +19,9 @@ struct DoctorTool: ParsableCommand {
             """,
         discussion: """
             Finds timers without tolerance that wake an idle loop, sources that were signalled without a wake-up, items in \
-            modes that never run, modes that ran before a common item was added to them, timers that are always late, \
-            callouts that take longer than a frame, and runs nested more than three deep.
+            modes that never run, modes that ran before a common item was added to them, timers that stood still while other \
+            modes ran, descriptors that were closed while they were watched, timers that are always late, callouts that \
+            take longer than a frame, and runs nested more than three deep.
 
             A program must link RunLoopsDiagnostics; its output is not changed. A process must be listed by runloop ps; it \
             is recorded for the given time, and keeps running. A number is a process unless a file has that name. The exit \

@@ -37,6 +37,27 @@ import Testing
         }
     }
 
+    @Test func `The loop refuses its own descriptors by name`() {
+        let calls = CountingCalls()
+        withRealLoop(calls: calls) { loop in
+            let pair = DescriptorPair.pipe()
+            let first = RunLoop.DescriptorSource(pair.first) { _, _ in }
+            addDescriptorSource(first, to: loop)
+            // An epoll and the descriptor of wake-ups.
+            #expect(calls.openNumbers.count == 2)
+            for number in calls.openNumbers {
+                do throws(RunLoop.SystemCallError) {
+                    try loop.add(RunLoop.DescriptorSource(number) { _, _ in }, in: .default)
+                    Issue.record("descriptor \(number) was added")
+                } catch {
+                    #expect(error.code == EINVAL)
+                    #expect("\(error)".contains("descriptor \(number), which belongs to the loop itself"))
+                }
+            }
+            first.invalidate()
+        }
+    }
+
     @Test func `A source whose descriptor number was reused is removed and released`() {
         let witness = Witness()
         withRealLoop { loop in

@@ -240,18 +240,45 @@ import Testing
         let labelled = RunLoop.Source(order: 3, label: "input") { _ in }
         #expect(labelled.label == "input")
         #expect(labelled.order == 3)
-        #expect(labelled.description == "<RunLoop.Source input>{valid, order 3}")
+        #expect(labelled.description == "<RunLoop.Source input>{valid, order 3, in no loop}")
         labelled.signal()
-        #expect(labelled.description == "<RunLoop.Source input>{valid, order 3, signalled}")
+        #expect(labelled.description == "<RunLoop.Source input>{valid, order 3, signalled, in no loop}")
         labelled.invalidate()
         #expect(labelled.description == "<RunLoop.Source input>{invalid, order 3}")
         let line = #line + 1
         let timer = RunLoop.Timer(.every(.seconds(1.5))) { _ in }
         #expect(timer.label == "RunLoopsTests/ItemRuleTests.swift:\(line)")
-        #expect(timer.description == "<RunLoop.Timer \(timer.label)>{valid, every 1.5 seconds}")
+        #expect(timer.description == "<RunLoop.Timer \(timer.label)>{valid, every 1.5 seconds, in no loop}")
         let observer = RunLoop.Observer([.entry, .exit], order: -1, repeats: false, label: "o") { _, _ in }
-        #expect(observer.description == "<RunLoop.Observer o>{valid, [entry, exit], order -1, once}")
+        #expect(observer.description == "<RunLoop.Observer o>{valid, [entry, exit], order -1, once, in no loop}")
         let descriptorSource = RunLoop.DescriptorSource(7, for: .writable, label: "p") { _, _ in }
-        #expect(descriptorSource.description == "<RunLoop.DescriptorSource p>{valid, descriptor 7, [writable]}")
+        #expect(
+            descriptorSource.description == "<RunLoop.DescriptorSource p>{valid, descriptor 7, [writable], in no loop}")
+    }
+
+    @Test func `Items that were made and never added describe themselves as being in no loop`() {
+        ManualRunLoop.with { manual in
+            let texts = Box<[String]>([])
+            let once = RunLoop.Timer(.after(.seconds(1)), label: "once") { texts.value.append("\($0)") }
+            let timer = RunLoop.Timer(.every(.seconds(1)), label: "every") { texts.value.append("\($0)") }
+            let source = RunLoop.Source { _ in }
+            let descriptorSource = RunLoop.DescriptorSource(7) { _, _ in }
+            let observer = RunLoop.Observer(.exit) { _, _ in }
+            let all: [RunLoop.Item] = [once, timer, source, descriptorSource, observer]
+            func count() -> Int { all.count { $0.description.contains("in no loop") } }
+            #expect(count() == 5)
+            for item in [once, timer] { manual.loop.add(item, in: .default) }
+            manual.loop.add(source, in: .default)
+            addDescriptorSource(descriptorSource, to: manual.loop)
+            manual.loop.add(observer, in: .default)
+            #expect(count() == 0)
+            // A timer is in its loop during its callout, too.
+            manual.advance(by: .seconds(1))
+            #expect(texts.value.count == 2)
+            #expect(texts.value.allSatisfy { !$0.contains("in no loop") })
+            manual.loop.remove(timer, from: .default)
+            #expect(count() == 1)
+            descriptorSource.invalidate()
+        }
     }
 }

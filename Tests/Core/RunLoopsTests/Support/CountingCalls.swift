@@ -49,6 +49,7 @@ final class CountingCalls: KernelCalls, @unchecked Sendable {
     func failAlways(_ call: String, with code: CInt?) { state.withLock { $0.lastingFailures[call] = code } }
 
     /// Descriptors the kernel has made and not closed.
+    var openNumbers: Set<CInt> { state.withLock { $0.open } }
     var openDescriptors: Int { state.withLock { $0.open.count } }
 
     /// Has `body` called after every call, on the thread that made it and with its name.
