@@ -315,17 +315,20 @@ let tools = room(
             [
                 "RunLoopsSystem", "RunLoopsDiagnostics", "RunLoopsTesting", "CRunLoopsKernel", "CHoldingChild",
                 "CRunLoopsStackSampling", "runloop", "RunLoopsDiagnosticsPrograms", "RunLoopsHangPrograms",
+                "RunLoopsTasksPrograms",
             ]),
         .program("RunLoopsDiagnosticsPrograms", ["RunLoopsDiagnostics", "RunLoops", "RunLoopsKit", "CRunLoopsKernel"]),
         // Programs that hang: also on fibres and alternate stacks, by vfork and in a sandbox.
         .program("RunLoopsHangPrograms", ["RunLoopsDiagnostics", "RunLoops", "CHangScenes"]),
         .c("CHangScenes"),
+        // Programs with tasks that wait. Nothing of this package is in them.
+        .program("RunLoopsTasksPrograms"),
         // The tool from inside: its arguments, figures and screens; and from outside, in a pseudo-terminal.
         .tests(
             "RunLoopToolTests",
             [
                 "runloop", "LoopUI", "LoopUITesting", "RunLoopsDiagnostics", "RunLoopsDiagnosticsPrograms",
-                "TerminalTestSupport",
+                "RunLoopsTasksPrograms", "TerminalTestSupport",
             ]),
     ])
 

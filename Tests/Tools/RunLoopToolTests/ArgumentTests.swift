@@ -51,7 +51,8 @@ struct ArgumentTests {
     }
 
     @Test(arguments: [
-        "nonsense", "ps x", "dump", "dump 0", "dump -- -1", "dump x", "dump 1 2", "top", "top --every 49ms 1",
+        "nonsense", "ps x", "tasks", "tasks 0", "tasks x", "tasks 1 2", "dump", "dump 0", "dump -- -1", "dump x",
+        "dump 1 2", "top", "top --every 49ms 1",
         "top --json 1", "top --every 1", "demo", "trace", "trace --", "trace 1 -- x",
         "trace -o x.html 1", "trace x", "doctor", "doctor --", "doctor --for 1s", "doctor --for 1s x", "doctor x -- y",
         "doctor x y", "port listen", "port send", "port send x --count -1", "port ls x",
@@ -73,7 +74,8 @@ struct ArgumentTests {
     /// Words of all commands, words that are nearly theirs, and words that are nobody's.
     @Test func `Random words are parsed or refused and never trap`() {
         let words = [
-            "ps", "dump", "top", "trace", "doctor", "port", "describe", "listen", "send", "ls", "--json", "--once",
+            "ps", "tasks", "dump", "top", "trace", "doctor", "port", "describe", "listen", "send", "ls", "--json",
+            "--once",
             "--every", "50ms", "--every=1h", "--for", "700ms", "-o", "x.html", "--output", "--", "--id", "--count",
             "-1",
             "--reply", "--help", "-h", "--version", "help", "1", "0", "-0", "2147483648", "99999999999999999999", "",

@@ -88,6 +88,89 @@ struct ToolProcessTests {
         #expect((status == 1) == !findings.isEmpty)
     }
 
+    /// What a command prints while `$pid` plays a scene of `RunLoopsTasksPrograms`, once its tasks show the word.
+    private func looking(
+        _ scene: String, until word: String, _ command: String
+    ) throws -> (text: String, status: CInt) {
+        try shell(
+            """
+            mkfifo input; $(dirname $tool)/RunLoopsTasksPrograms \(scene) <input & pid=$!; exec 3>input
+            until $tool tasks $pid 2>/dev/null | grep -q '\(word)'; do sleep 0.05; kill -0 $pid || exit; done
+            \(command)
+            status=$?
+            exec 3>&-
+            wait $pid
+            exit $status
+            """)
+    }
+
+    @Test func `tasks prints the tasks that wait for each other first, as lines and as JSON`() throws {
+        let (text, status) = try looking("deadlock 2", until: "wait for each other", "$tool tasks $pid")
+        #expect(status == 0)
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        #expect(lines[0].contains("\"knot 0\" and task ") && lines[0].hasSuffix("\"knot 1\" wait for each other"))
+        #expect(lines[1].hasPrefix("RunLoopsTasksPrograms, process "))
+        let json = try JSON(
+            parsing: try looking("deadlock 2", until: "wait for each other", "$tool tasks --json $pid").text)
+        let ring = try #require(json["rings"]?.array?.first?.array)
+        let tasks = try #require(json["tasks"]?.array).filter { ring.contains($0["id"] ?? .null) }
+        #expect(tasks.map { $0["name"]?.string } == ["knot 0", "knot 1"])
+        #expect(tasks.map { $0["waitsFor"]?["task"] } == [ring[1], ring[0]])
+    }
+
+    @Test func `doctor names the tasks of a process that wait for each other`() throws {
+        let (text, status) = try shell(
+            """
+            mkfifo input; RUNLOOP_INSPECT=1 $program knot <input >/dev/null & pid=$!; exec 3>input
+            until $tool dump $pid 2>/dev/null | grep -q asleep; do sleep 0.05; kill -0 $pid || exit; done
+            until $tool tasks $pid 2>/dev/null | grep -q 'wait for each other'; do sleep 0.05; kill -0 $pid || exit; done
+            $tool doctor --for 50ms $pid
+            status=$?
+            $tool doctor --json --for 50ms $pid
+            exec 3>&-
+            wait $pid
+            exit $status
+            """)
+        #expect(status == 1)
+        #expect(text.contains("\"knot 0\" and task ") && text.contains("\"knot 1\" wait for each other\n"), "\(text)")
+        #expect(text.contains(#""kind":"tasksWaitInRing""#))
+    }
+
+    @Test func `tasks prints no character that a terminal obeys`() throws {
+        let (text, _) = try looking("name", until: "red", "$tool tasks $pid; $tool tasks --json $pid")
+        #expect(!text.contains("\u{1B}"))
+        #expect(text.contains("\"red \\u{1b}[31m text\"") && text.contains("red \\u001b[31m text"))
+    }
+
+    @Test func `tasks has a sentence and a status for each process that it cannot read`() throws {
+        let (text, _) = try shell(
+            """
+            $tool tasks 2147483647 2>&1; echo $?
+            sleep 1000 & pid=$!
+            until [ $(cat /proc/$pid/comm) = sleep ]; do sleep 0.05; done
+            $tool tasks $pid 2>&1; echo $?
+            kill $pid
+            """)
+        let lines = text.split(separator: "\n").map(String.init)
+        try #require(lines.count == 4, "\(lines)")
+        #expect(lines[0] == "Error: process 2147483647 does not exist" && lines[1] == "66")
+        #expect(lines[2].contains("has no Swift concurrency that can be found") && lines[3] == "65")
+    }
+
+    @Test func `tasks refuses a process of another user`() throws {
+        // The superuser's own processes are another user's, if the tool gives its rights away.
+        let (text, status) = try shell(
+            """
+            # The other user may not be permitted to enter the folder of the build.
+            chmod 711 .; cp $tool tool
+            if [ $(id -u) = 0 ]
+            then setpriv --reuid 65534 --clear-groups --bounding-set -all --inh-caps -all ./tool tasks 1 2>&1
+            else ./tool tasks 1 2>&1
+            fi
+            """)
+        #expect(status == 77 && text.contains("process 1 cannot be read"), "\(status) \(text)")
+    }
+
     @Test func `names of files, of folders and of programs, and arguments, need not be UTF-8`() throws {
         let folder = try shell(
             #"""

@@ -9,6 +9,7 @@ import Glibc
 import RunLoops
 import RunLoopsDiagnostics
 import RunLoopsKit
+import Synchronization
 
 @main struct Program {
     static func main() throws {
@@ -18,6 +19,7 @@ import RunLoopsKit
         case "idle": try idle()
         // The loop is never run, as when `run()` at the end of main was forgotten.
         case "forget": RunLoop.current.add(RunLoop.Timer(.every(.seconds(1)), label: "never") { _ in }, in: .default)
+        case "knot": try knot()
         case "work": try work(arguments.dropFirst().first.flatMap { Int($0) })
         case "end": Ending.play(arguments.dropFirst().first ?? "")
         case "knock": knock(arguments.dropFirst().first ?? "")
@@ -72,6 +74,23 @@ import RunLoopsKit
         }
         RunLoop.main.add(timer, in: .default)
         RunLoop.main.run(mode: .default, until: nil)
+    }
+
+    private static let tasks = Mutex<[Task<Void, Never>]>([])
+
+    /// Two tasks wait for each other while the main loop has nothing to do.
+    static func knot() throws {
+        for number in 0...1 {
+            let task = Task.detached(name: "knot \(number)") {
+                while true {
+                    let other = tasks.withLock { $0.count == 2 ? $0[1 - number] : nil }
+                    if let other { return await other.value }
+                    await Task.yield()
+                }
+            }
+            tasks.withLock { $0.append(task) }
+        }
+        try idle()
     }
 
     /// The main loop has nothing to do until the input ends.

@@ -77,6 +77,30 @@ struct ELFFile {
     ///
     /// - Complexity: O(n log n) in the functions.
     func functions() -> [Function] {
+        let sections = sections()
+        guard let table = sections.first(where: { $0.type == 2 }) ?? sections.first(where: { $0.type == 11 }) else {
+            return []
+        }
+        return symbols(of: 2, in: table, sections).sorted { $0.start < $1.start }
+    }
+
+    /// The addresses of variables, as the file counts them before it is mapped; those that are not exported, too.
+    ///
+    /// - Parameter names: The names of the variables, each of 8 bytes at most, of which the file is asked.
+    func variables(_ names: Set<String>) -> [String: UInt64] {
+        var found: [String: UInt64] = [:]
+        let sections = sections()
+        for table in sections where table.type == 2 || table.type == 11 {
+            for symbol in symbols(of: 1, in: table, sections) where 1...8 ~= symbol.size {
+                let name = name(of: symbol).text
+                if names.contains(name) { found[name] = symbol.start }
+            }
+            if found.count == names.count { break }
+        }
+        return found
+    }
+
+    private func sections() -> [Section] {
         var sections: [Section] = []
         guard header.number(UInt16.self, at: 58) == 64 else { return [] }
         entries(64, from: header.number(UInt64.self, at: 40), count: Int(header.number(UInt16.self, at: 60))) { entry in
@@ -85,20 +109,23 @@ struct ELFFile {
                     type: entry.number(UInt32.self, at: 4), offset: entry.number(UInt64.self, at: 24),
                     size: entry.number(UInt64.self, at: 32), link: Int(entry.number(UInt32.self, at: 40))))
         }
-        guard let table = sections.first(where: { $0.type == 2 }) ?? sections.first(where: { $0.type == 11 }),
-            sections.indices.contains(table.link)
-        else { return [] }
+        return sections
+    }
+
+    /// Returns the symbols of a kind that are defined in the file.
+    private func symbols(of kind: UInt8, in table: Section, _ sections: [Section]) -> [Function] {
+        guard sections.indices.contains(table.link) else { return [] }
         let names = sections[table.link].offset
-        var functions: [Function] = []
+        var symbols: [Function] = []
         entries(24, from: table.offset, count: Int(min(table.size / 24, UInt64(Self.mostFunctions)))) { entry in
-            // A function that is defined here.
-            guard entry[4] & 0xF == 2, entry.number(UInt16.self, at: 6) != 0 else { return }
-            functions.append(
+            // A symbol that is defined here.
+            guard entry[4] & 0xF == kind, entry.number(UInt16.self, at: 6) != 0 else { return }
+            symbols.append(
                 Function(
                     start: entry.number(UInt64.self, at: 8), size: entry.number(UInt64.self, at: 16),
                     name: names &+ UInt64(entry.number(UInt32.self, at: 0))))
         }
-        return functions.sorted { $0.start < $1.start }
+        return symbols
     }
 
     /// A function's mangled name, of at most 4,096 bytes.

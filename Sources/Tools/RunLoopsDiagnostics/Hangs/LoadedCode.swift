@@ -6,7 +6,7 @@ internal import CRunLoopsStackSampling
 internal import RunLoopsLibC
 internal import RunLoopsSystem
 
-/// The code that is mapped into this process, as listed by the kernel.
+/// The code that is mapped into this process or another one, as listed by the kernel.
 ///
 /// The dynamic loader's own list is not used: a thread that hangs may hold the loader's lock, and the list leads to
 /// memory of libraries that are being unloaded.
@@ -25,7 +25,7 @@ struct LoadedCode {
     private static let mostBytes = 16 << 20
 
     private let list: [UInt8]
-    private let mappings: [Mapping]
+    let mappings: [Mapping]
     /// The code of the mappings, in ascending order of address.
     let codes: [rl_code]
 
@@ -43,7 +43,10 @@ struct LoadedCode {
         return LoadedCode(list)
     }
 
-    init(_ list: [UInt8]) {
+    /// Makes a list of the code in a kernel's list.
+    ///
+    /// - Parameter file: Returns the file whose beginning is mapped at an address.
+    init(_ list: [UInt8], file: (_ base: UInt64) -> ELFFile? = { ELFFile(at: $0) }) {
         self.list = list
         var mappings: [Mapping] = []
         var first: (path: ArraySlice<UInt8>, base: UInt64) = ([], 0)
@@ -62,7 +65,7 @@ struct LoadedCode {
                 code: rl_code(start: start, end: end, bias: 0, index: 0, index_size: 0),
                 path: SystemText(prefixOf: path),
                 file: SystemText(prefixOf: line[fields[3].startIndex...]), base: first.base)
-            ELFFile(at: first.base)?.place(&mapping.code, base: first.base)
+            file(first.base)?.place(&mapping.code, base: first.base)
             mappings.append(mapping)
         }
         self.mappings = mappings

@@ -31,13 +31,27 @@ final class Symbolizer {
     private var known: [Place: (start: UInt64, mangled: String, name: String)?] = [:]
     /// The maximum number of cached results; the cache is emptied when it is full.
     private static let mostKnown = 4096
+    /// The folder of the process in /proc.
+    private let process: String
+    private let isOther: Bool
     /// The path of the program's file, as the kernel's lists name it.
-    private let program = SystemText(
-        prefixOf: [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
-            count = buffer.withMemoryRebound(to: CChar.self) {
-                max(0, readlink("/proc/thread-self/exe", $0.baseAddress.unsafelyUnwrapped, $0.count))
-            }
-        })
+    private let program: SystemText
+
+    /// Makes a symbolizer of the code of this process or another one.
+    init(of other: Int32? = nil) {
+        // Not /proc/self, which is empty once the main thread has ended.
+        let process = "/proc/" + (other.map(String.init) ?? "thread-self")
+        (self.process, isOther) = (process, other != nil)
+        program = SystemText(
+            prefixOf: [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
+                count = buffer.withMemoryRebound(to: CChar.self) {
+                    max(0, readlink("\(process)/exe", $0.baseAddress.unsafelyUnwrapped, $0.count))
+                }
+            })
+    }
+
+    /// The name of the program's file.
+    var programName: String { program.names.last?.decoded ?? "" }
 
     /// Returns the function at an address of code.
     func symbol(at address: UInt64, in code: LoadedCode = .now()) -> Symbol {
@@ -70,14 +84,33 @@ final class Symbolizer {
 
     private func file(_ mapping: LoadedCode.Mapping) -> (file: ELFFile, functions: [ELFFile.Function])? {
         if let known = files[mapping.file] { return known }
-        // The program's own file may have been replaced since it was started. The kernel's part is only in memory.
-        let file =
-            mapping.path == program
-            ? ELFFile(path: SystemText(prefixOf: "/proc/thread-self/exe".utf8))
-            : mapping.path.isAbsolute ? ELFFile(path: mapping.path) : ELFFile(at: mapping.base)
+        let file = open(mapping)
         guard let file else { return nil }
         files[mapping.file] = (file, file.functions())
         return files[mapping.file]
+    }
+
+    /// Returns the addresses of variables in a mapped file.
+    func variables(_ names: Set<String>, in mapping: LoadedCode.Mapping) -> [String: UInt64] {
+        open(mapping)?.variables(names).mapValues { $0 &+ mapping.code.bias } ?? [:]
+    }
+
+    /// Whether the mapping is of the program's own file.
+    func isProgram(_ mapping: LoadedCode.Mapping) -> Bool { mapping.path == program }
+
+    private func open(_ mapping: LoadedCode.Mapping) -> ELFFile? {
+        // The program's own file may have been replaced since it was started.
+        if mapping.path == program { return ELFFile(path: SystemText(prefixOf: "\(process)/exe".utf8)) }
+        guard mapping.path.isAbsolute else {
+            // The kernel's part is only in memory.
+            return isOther ? nil : ELFFile(at: mapping.base)
+        }
+        guard isOther else { return ELFFile(path: mapping.path) }
+        // The file itself, which only the superuser can open; then the file that has its name where the process sees it, which
+        // may be a container.
+        let (start, end) = (String(mapping.code.start, radix: 16), String(mapping.code.end, radix: 16))
+        return ELFFile(path: SystemText(prefixOf: "\(process)/map_files/\(start)-\(end)".utf8))
+            ?? ELFFile(path: SystemText(prefixOf: "\(process)/root".utf8 + mapping.path.bytes))
     }
 
     /// Returns a function's name as in the source, without the prefixes of functions that the optimiser made.
@@ -95,7 +128,10 @@ final class Symbolizer {
         return text.isEmpty ? mangled : plain(text)
     }
 
-    private static let ornaments = ["merged ", "function signature specialization ", "generic specialization "]
+    private static let ornaments = [
+        "merged ", "function signature specialization ", "generic specialization ",
+        "generic not re-abstracted specialization ",
+    ]
 
     static func plain(_ name: String) -> String {
         var name = name[...]

@@ -21,7 +21,7 @@ struct DoctorTool: ParsableCommand {
             Finds timers without tolerance that wake an idle loop, sources that were signalled without a wake-up, items in \
             modes that never run, modes that ran before a common item was added to them, timers that stood still while other \
             modes ran, descriptors that were closed while they were watched, timers that are always late, callouts that \
-            take longer than a frame, and runs nested more than three deep.
+            take longer than a frame, and runs nested more than three deep; and tasks of a process that wait for each other.
 
             A program must link RunLoopsDiagnostics; its output is not changed. A process must be listed by runloop ps; it \
             is recorded for the given time, and keeps running. A number is a process unless a file has that name. The exit \
@@ -63,14 +63,14 @@ struct DoctorTool: ParsableCommand {
     func run() throws {
         let (text, status, time) = try traceText()
         let report = try TextFile.report(text, named: subject?.description ?? program[0])
-        let findings = report.findings()
+        let findings = report.findings().map { (kind: $0.kind.rawValue, subject: $0.subject, text: $0.text) } + rings()
         if json {
             let document: JSON = [
                 "program": .string(report.program), "lost": .integer(Int64(report.lost)),
                 "seconds": time.map { .decimal($0 / .seconds(1)) }, "keptSeconds": .decimal(report.length / 1e6),
                 "findings": .array(
                     findings.map {
-                        ["kind": .string($0.kind.rawValue), "subject": .string($0.subject), "text": .string($0.text)]
+                        ["kind": .string($0.kind), "subject": .string($0.subject), "text": .string($0.text)]
                     }),
             ]
             Output.document(document)
@@ -85,6 +85,13 @@ struct DoctorTool: ParsableCommand {
         }
         if !findings.isEmpty { throw ExitCode(1) }
         if status != 0 { throw ExitCode(status) }
+    }
+
+    /// The tasks of the process that wait for each other.
+    private func rings() -> [(kind: String, subject: String, text: String)] {
+        // A process that answers may be read in most cases. Where it may not, the doctor knows less.
+        guard let process, let report = try? TaskReport(of: process.number) else { return [] }
+        return report.ringLines.map { ("tasksWaitInRing", "tasks", $0) }
     }
 
     /// The process that the argument names; `nil` if a file has this name.

@@ -16,6 +16,7 @@ struct RunLoopTool: ParsableCommand {
         commandName: "runloop", abstract: "Inspects and records the run loops of processes.", version: version,
         subcommands: [
             DescribeTool.self, PortTool.self, PsTool.self, DumpTool.self, TopTool.self, TraceTool.self, DoctorTool.self,
+            TasksTool.self,
         ])
 
     static func main() {

@@ -29,6 +29,13 @@ enum Output {
             })
     }
 
+    /// Prints the reason of a failure on standard error, as the parser prints the errors of commands.
+    static func error(_ text: String) {
+        let bytes = Array("Error: \(visible(text))\n".utf8)
+        // A reader that has gone is not an error of the command.
+        _ = write(STDERR_FILENO, bytes, bytes.count)
+    }
+
     /// Prints everything at once, also into a pipe.
     static func flush() { fflush(nil) }
 

@@ -1,0 +1,173 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CRunLoopsKernel
+internal import RunLoopsLibC
+internal import RunLoopsSystem
+
+/// The memory of a process, read from outside while the process goes on.
+///
+/// The descriptor stays with the program that the process executes: it reads nothing once that program has ended, even
+/// if another process gets the number.
+final class ProcessMemory: TaskMemory {
+    /// One part of the memory, as listed by the kernel.
+    struct Region {
+        var start: UInt64
+        var end: UInt64
+        /// Whether tasks can be in the region: it is writable, private and not of a file.
+        var canHaveTasks: Bool
+        var path: ArraySlice<UInt8>
+    }
+
+    /// The reason why the memory of a process cannot be read.
+    enum Refusal: Error, Equatable {
+        case noProcess
+        case notPermitted
+        /// A process without memory: it has ended and its parent has not asked for its status, or it is the kernel's.
+        case empty
+    }
+
+    /// The maximum size of the kernel's list in bytes; a process has 65,530 regions at most, unless it is permitted more.
+    private static let mostListBytes = 64 << 20
+    private static let pageSize = UInt64(sysconf(CInt(_SC_PAGESIZE)))
+
+    let process: Int32
+    private let memory: PrivateDescriptor
+    /// One word for each page; without it all pages are read.
+    private let pages: PrivateDescriptor?
+
+    /// Opens the memory of a process.
+    ///
+    /// - Parameter process: The number of the process. Its memory can be read by those who may trace it.
+    init(of process: Int32) throws(Refusal) {
+        self.process = process
+        let memory = Self.open(process, "mem")
+        guard memory >= 0 else { throw memory == -EACCES || memory == -EPERM ? .notPermitted : .noProcess }
+        self.memory = PrivateDescriptor(adopting: memory)
+        let pages = Self.open(process, "pagemap")
+        self.pages = pages >= 0 ? PrivateDescriptor(adopting: pages) : nil
+        if list.isEmpty { throw .empty }
+    }
+
+    private static func open(_ process: Int32, _ name: String) -> CInt {
+        SystemText(prefixOf: "/proc/\(process)/\(name)".utf8).withCString { rl_open($0, O_RDONLY, 0) }
+    }
+
+    func read(_ address: UInt64, into buffer: UnsafeMutableRawBufferPointer) -> Bool {
+        count(address, into: buffer) == buffer.count
+    }
+
+    /// Copies the memory from an address on, and returns the number of bytes up to what cannot be read.
+    private func count(_ address: UInt64, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        guard let start = buffer.baseAddress, let place = off_t(exactly: address) else { return 0 }
+        var done = 0
+        while done < buffer.count {
+            // SAFETY: `done` is less than the size of the buffer.
+            let count = pread(memory.number, start + done, buffer.count - done, place &+ off_t(done))
+            if count <= 0 { break }
+            done += count
+        }
+        return done
+    }
+
+    /// The kernel's list of the process's memory as it is now; empty once the process has ended.
+    var list: [UInt8] {
+        let path = SystemText(prefixOf: "/proc/\(process)/maps".utf8)
+        var (list, size) = ([UInt8](), 1 << 16)
+        repeat {
+            size *= 4
+            list = [UInt8](file: path, count: size)
+        } while list.count == size && size < Self.mostListBytes
+        return list
+    }
+
+    static func regions(_ list: [UInt8]) -> [Region] {
+        list.split(separator: UInt8(ascii: "\n")).compactMap { line in
+            // start-end rights offset device inode path
+            let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 5)
+            guard fields.count >= 5, let dash = fields[0].firstIndex(of: UInt8(ascii: "-")),
+                let start = UInt64(String(decoding: fields[0][..<dash], as: UTF8.self), radix: 16),
+                let end = UInt64(String(decoding: fields[0][(dash + 1)...], as: UTF8.self), radix: 16), start < end
+            else { return nil }
+            let path = fields.count > 5 ? fields[5].drop { $0 == UInt8(ascii: " ") } : []
+            let rights = String(decoding: fields[1], as: UTF8.self)
+            return Region(
+                start: start, end: end,
+                canHaveTasks: rights.hasPrefix("rw") && rights.hasSuffix("p") && path.first != UInt8(ascii: "/")
+                    && !path.elementsEqual("[vvar]".utf8),
+                path: path)
+        }
+    }
+
+    // MARK: Finding a word
+
+    private static let pieceBytes = 4 << 20
+
+    /// Returns the addresses at which a word is in the regions that can have tasks; each is a multiple of 16.
+    ///
+    /// - Parameter most: The maximum number of addresses.
+    /// - Returns: The addresses, and the number of bytes that were looked at: pages that the process has never touched
+    ///   are left out.
+    /// - Complexity: O(n) in the pages that the process has touched.
+    func addresses(of word: UInt64, in regions: [Region], most: Int) -> (addresses: [UInt64], bytes: UInt64) {
+        var (found, looked) = ([UInt64](), UInt64(0))
+        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pieceBytes, alignment: 16)
+        defer { piece.deallocate() }
+        for region in regions where region.canHaveTasks {
+            var place = region.start
+            while place < region.end, found.count < most {
+                let end = min(region.end, place &+ UInt64(Self.pieceBytes))
+                for touched in touched(place..<end) {
+                    // SAFETY: no part is longer than a piece.
+                    let part = UnsafeMutableRawBufferPointer(
+                        rebasing: piece[..<Int(touched.upperBound - touched.lowerBound)])
+                    let count = count(touched.lowerBound, into: part)
+                    looked += UInt64(count)
+                    Self.append(&found, word, in: part.baseAddress, count, at: touched.lowerBound, most: most)
+                }
+                place = end
+            }
+        }
+        return (found, looked)
+    }
+
+    private static func append(
+        _ found: inout [UInt64], _ word: UInt64, in memory: UnsafeMutableRawPointer?, _ count: Int, at address: UInt64,
+        most: Int
+    ) {
+        guard let memory else { return }
+        // SAFETY: `count` bytes at `memory` are initialized, and aligned to 16 bytes.
+        let words = memory.assumingMemoryBound(to: UInt64.self)
+        var index = 0
+        while index < count / 8 {
+            if words[index] == word, found.count < most { found.append(address &+ UInt64(index * 8)) }
+            index += 2
+        }
+    }
+
+    /// Returns the parts of a range of pages that the process has touched: in memory or swapped out.
+    private func touched(_ range: Range<UInt64>) -> [Range<UInt64>] {
+        let count = Int((range.upperBound - range.lowerBound) / Self.pageSize)
+        guard let pages, count > 0 else { return [range] }
+        var isRead = false
+        let entries = [UInt64](unsafeUninitializedCapacity: count) { buffer, filled in
+            let place = off_t(range.lowerBound / Self.pageSize * 8)
+            isRead = pread(pages.number, buffer.baseAddress, count * 8, place) == count * 8
+            filled = isRead ? count : 0
+        }
+        guard isRead else { return [range] }
+        var ranges: [Range<UInt64>] = []
+        var start: Int?
+        for index in 0...count {
+            // Bit 63: present; bit 62: swapped out.
+            let isTouched = index < count && entries[index] >> 62 != 0
+            if isTouched, start == nil { start = index }
+            if !isTouched, let first = start {
+                let end = range.lowerBound + UInt64(index) * Self.pageSize
+                ranges.append(range.lowerBound + UInt64(first) * Self.pageSize..<end)
+                start = nil
+            }
+        }
+        return ranges
+    }
+}

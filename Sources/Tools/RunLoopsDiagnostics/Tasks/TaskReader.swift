@@ -1,0 +1,269 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+/// One task, as it was at one moment.
+struct TaskRecord: Equatable {
+    enum State: String { case running, enqueued, suspended, complete }
+
+    /// The object that a task waits for, by its address.
+    enum Wait: Equatable {
+        /// Also by its identifier: another task may have the address later. 0: there was no task at the address.
+        case task(UInt64, identifier: UInt64)
+        case continuation
+        case group(UInt64)
+        /// 0 is the executor of tasks without an actor.
+        case executor(UInt64)
+        case unknown(UInt32)
+    }
+
+    let address: UInt64
+    let identifier: UInt64
+    let state: State
+    let isCancelled: Bool
+    let priority: UInt8
+    /// The task that this one is a child of; `nil` for a task without a parent.
+    let parent: UInt64?
+    /// The group that this task is a child of.
+    let group: UInt64?
+    var name: String?
+    /// `nil` for a task that does not wait.
+    var wait: Wait?
+    /// The functions that are resumed, innermost first; empty for a task that runs or is complete.
+    var frames: [UInt64] = []
+    /// Whether the task did not change while it was read.
+    ///
+    /// What a task waits for is not known otherwise.
+    var isSettled = true
+}
+
+/// Reads tasks of a program that goes on running meanwhile.
+///
+/// Nothing that is read is trusted: each list that is followed and each text has a limit, addresses wrap, and an address
+/// that cannot be read ends what was read so far.
+struct TaskReader<Memory: TaskMemory> {
+    /// How often a task is read that changes while it is read.
+    static var mostAttempts: Int { 16 }
+    private static var mostRecords: Int { 64 }
+    private static var mostFrames: Int { 64 }
+    private static var longestName: Int { 256 }
+
+    let memory: Memory
+    let runtime: TaskRuntime
+    /// Whether an address is one of code.
+    private let isCode: (UInt64) -> Bool
+    /// How often a task was read again because it had changed.
+    private(set) var retries = 0
+
+    private var layout: TaskLayout { runtime.layout }
+
+    init(memory: Memory, runtime: TaskRuntime, isCode: @escaping (UInt64) -> Bool = { _ in true }) {
+        self.memory = memory
+        self.isCode = isCode
+        self.runtime = runtime
+    }
+
+    /// The fields of a task that change when it does.
+    private struct Header: Equatable {
+        var metadata: UInt64
+        var references: UInt64
+        var flags: UInt32
+        var identifier: UInt64
+        var resume: UInt64
+        var context: UInt64
+        var status: UInt32
+        var records: UInt64
+        var dependency: UInt64
+        var parent: UInt64
+        var group: UInt64
+    }
+
+    private struct Dependency: Equatable {
+        var object: UInt64
+        var kind: UInt32
+    }
+
+    /// Returns the task at an address.
+    ///
+    /// - Returns: `nil` if there is no task, or no longer.
+    /// - Complexity: O(1): the numbers of attempts, records and frames are limited.
+    mutating func task(at address: UInt64) -> TaskRecord? {
+        for attempt in 1...Self.mostAttempts {
+            if attempt > 1 { retries += 1 }
+            guard let header = header(at: address), isTask(header) else { return nil }
+            var task = record(header, at: address)
+            task.name = name(header.records)
+            let dependency = dependency(header)
+            // Between two reads of a task that waits: it keeps the other one alive meanwhile.
+            task.wait = dependency.map(wait)
+            if task.state == .suspended || task.state == .enqueued { task.frames = frames(header) }
+            if self.header(at: address) == header, self.dependency(header) == dependency { return task }
+        }
+        guard let header = header(at: address), isTask(header) else { return nil }
+        var task = record(header, at: address)
+        task.isSettled = false
+        return task
+    }
+
+    private func header(at address: UInt64) -> Header? {
+        withUnsafeTemporaryAllocation(byteCount: Int(layout.size) + 24, alignment: 8) { bytes in
+            // The fields of a child are behind the task. They may not be there if the task is not a child.
+            let own = UnsafeMutableRawBufferPointer(rebasing: bytes[..<Int(layout.size)])
+            let isWhole = memory.read(address, into: bytes)
+            guard isWhole || memory.read(address, into: own) else { return nil }
+            // SAFETY: every offset of a layout is inside the task, and the bytes up to `size` or `size` + 24 were read.
+            func word(_ offset: Int) -> UInt64 { bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self) }
+            func half(_ offset: Int) -> UInt32 { bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self) }
+            let flags = half(layout.flags)
+            let isChild = isWhole && flags & Flag.child != 0
+            return Header(
+                metadata: word(0), references: word(8), flags: flags,
+                identifier: UInt64(half(layout.identifier)) | UInt64(half(layout.upperIdentifier)) << 32,
+                resume: word(layout.resume), context: word(layout.context), status: half(layout.status),
+                records: word(layout.records), dependency: word(layout.dependency),
+                parent: isChild ? word(Int(layout.size)) : 0,
+                group: isChild && flags & Flag.groupChild != 0 ? word(Int(layout.size) + 16) : 0)
+        }
+    }
+
+    /// Whether the memory is a task's: the word of a task may be on a stack too, or in memory that was freed.
+    private func isTask(_ header: Header) -> Bool {
+        // Bit 32 of the references of an object that is being released, unless they are stored elsewhere (bit 63).
+        let isReleased = header.references >> 63 == 0 && header.references >> 32 & 1 != 0
+        return header.metadata == runtime.metadata && header.flags & 0xFF == 0 && header.identifier != 0 && !isReleased
+            && header.resume != 0 && isCode(header.resume)
+    }
+
+    private func record(_ header: Header, at address: UInt64) -> TaskRecord {
+        let state: TaskRecord.State =
+            header.status & Flag.complete != 0
+            ? .complete
+            : header.status & Flag.running != 0
+                ? .running : header.status & Flag.enqueued != 0 ? .enqueued : .suspended
+        return TaskRecord(
+            address: address, identifier: header.identifier, state: state,
+            isCancelled: header.status & Flag.cancelled != 0, priority: UInt8(header.status & 0xFF),
+            parent: header.parent == 0 ? nil : header.parent, group: header.group == 0 ? nil : header.group)
+    }
+
+    /// Returns the name in a task's records.
+    private func name(_ first: UInt64) -> String? {
+        var place = first
+        for _ in 0..<Self.mostRecords {
+            guard place != 0, let record = memory.words(3, at: place) else { return nil }
+            if record[0] & 0xFF == 6 { return memory.text(at: record[2], most: Self.longestName) }
+            place = record[1]
+        }
+        return nil
+    }
+
+    private func dependency(_ header: Header) -> Dependency? {
+        guard header.status & Flag.dependency != 0, header.status & Flag.complete == 0, header.dependency != 0,
+            let record = memory.words(5, at: header.dependency)
+        else { return nil }
+        return Dependency(object: record[2], kind: UInt32(truncatingIfNeeded: record[4]))
+    }
+
+    private func wait(_ dependency: Dependency) -> TaskRecord.Wait {
+        switch dependency.kind {
+        case 1:
+            let other = header(at: dependency.object)
+            let identifier = other.map { isTask($0) ? $0.identifier : 0 } ?? 0
+            return .task(dependency.object, identifier: identifier)
+        case 2: return .continuation
+        case 3: return .group(dependency.object)
+        case 4: return .executor(dependency.object)
+        case let kind: return .unknown(kind)
+        }
+    }
+
+    /// Returns the functions that the task and those that wait for it inside the task resume with.
+    private func frames(_ header: Header) -> [UInt64] {
+        var frames = [header.resume]
+        if runtime.adapters.contains(header.resume), header.context != 0,
+            let entry = memory.number(UInt64.self, at: header.context &- layout.entry)
+        {
+            frames.append(entry)
+        }
+        var place = header.context
+        // Most contexts of a task are in one page, which is read once.
+        var window = Window()
+        while frames.count < Self.mostFrames, place != 0, let frame = window.pair(at: place, in: memory) {
+            if frame.1 != 0 { frames.append(frame.1) }
+            // A context that names itself would fill the list.
+            if frame.0 == place { break }
+            place = frame.0
+        }
+        return frames
+    }
+
+    // MARK: Actors
+
+    /// Returns the name of an actor's class, with the types that it is declared in.
+    ///
+    /// The name is read from the type's description in the memory, which a program without symbols has too.
+    func className(ofObjectAt address: UInt64) -> String? {
+        guard address != 0, let metadata = memory.number(UInt64.self, at: address),
+            let kind = memory.number(UInt64.self, at: metadata), kind == 0 || kind > 0x7FF,
+            var context = memory.number(UInt64.self, at: metadata &+ 40)
+        else { return nil }
+        var names: [String] = []
+        // Types are not nested more deeply; a damaged description may name itself.
+        for _ in 0..<8 {
+            guard let flags = memory.number(UInt32.self, at: context) else { return nil }
+            // Of a class, a structure, an enumeration.
+            if (16...18).contains(flags & 0x1F) {
+                guard let name = offset(at: context &+ 8).flatMap({ memory.text(at: $0, most: Self.longestName) }),
+                    !name.isEmpty
+                else { return nil }
+                names.append(name)
+            } else if names.isEmpty {
+                return nil
+            } else if flags & 0x1F == 0 {
+                break
+            }
+            guard let parent = memory.number(Int32.self, at: context &+ 4), parent != 0 else { break }
+            let place = context &+ 4 &+ UInt64(bitPattern: Int64(parent & ~1))
+            guard let next = parent & 1 == 0 ? place : memory.number(UInt64.self, at: place) else { break }
+            context = next
+        }
+        return names.reversed().joined(separator: ".")
+    }
+
+    /// Returns the address that a relative reference leads to.
+    private func offset(at place: UInt64) -> UInt64? {
+        memory.number(Int32.self, at: place).map { place &+ UInt64(bitPattern: Int64($0)) }
+    }
+}
+
+/// Bits of a task.
+private enum Flag {
+    // Of a job.
+    static let child: UInt32 = 1 << 24
+    static let groupChild: UInt32 = 1 << 26
+    // Of a status.
+    static let cancelled: UInt32 = 0x100
+    static let running: UInt32 = 0x800
+    static let enqueued: UInt32 = 0x1000
+    static let complete: UInt32 = 0x2000
+    static let dependency: UInt32 = 0x4000
+}
+
+/// A page of memory, read as a whole.
+private struct Window {
+    private static let words = 512
+    private var start: UInt64 = 1
+    private var page: [UInt64] = []
+
+    /// Returns the two words at an address; `nil` if they cannot be read.
+    mutating func pair(at address: UInt64, in memory: some TaskMemory) -> (UInt64, UInt64)? {
+        // Contexts are aligned to 16 bytes, and do not cross the end of a page.
+        guard address % 16 == 0 else { return nil }
+        let first = address & ~4095
+        if first != start {
+            guard let words = memory.words(Self.words, at: first) else { return nil }
+            (page, start) = (words, first)
+        }
+        let index = Int(address % 4096) / 8
+        return (page[index], page[index + 1])
+    }
+}
