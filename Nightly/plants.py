@@ -74,7 +74,7 @@ plant("task refused", {"extremes loops": ["takes a closure"]},
        "if isStoppingState { return nil }",
        "if isStoppingState || PLANT(100) { return nil }"))
 plant("cancelled in words alone", {RACES: [ISSUE], STRESS: ["were cancelled of"]},
-      ("Core/RunLoops/Timers/RunLoop+Delayed.swift",
+      ("Core/RunLoops/Timers/DelayedPerform.swift",
        "            guard common.timer.belongs(to: state)",
        "            if PLANT(10) { return common.timer.isValid }\n"
        "            guard common.timer.belongs(to: state)"))

@@ -3,7 +3,7 @@
 import RunLoops
 import RunLoopsTesting
 
-ManualRunLoop.with { manual in
+try ManualRunLoop.with { manual in
     let loop = manual.loop
     let clock = RunLoop.Timer(.every(.seconds(1))) { _ in }
     loop.add(clock, in: .common)
@@ -13,12 +13,11 @@ ManualRunLoop.with { manual in
     }
 
     report()
-    loop.addCommonMode(.tracking)
+    try loop.addCommonMode(.tracking)
     report()
 
-    // Common is a mark and a list of items. There is nothing to run in.
-    print("a run in common: \(loop.run(mode: .common, until: nil))")
-    print("a second in tracking: \(loop.run(mode: .tracking, for: .seconds(1)))")
+    // Common is a mark and a list of items. There is nothing to run in: loop.run(in: .common, until: nil) traps.
+    print("a second in tracking: \(loop.run(in: .tracking, for: .seconds(1)))")
 
     loop.remove(clock, from: .common)
     report()

@@ -15,12 +15,12 @@ ManualRunLoop.with { manual in
         say("the dialog opens")
         let button = RunLoop.Timer(.after(.seconds(10))) { _ in say("the user presses a button") }
         loop.add(button, in: dialog)  // this makes the mode
-        loop.run(mode: dialog, until: nil)  // the inner run has no clock
+        loop.run(in: dialog, until: nil)  // the inner run has no clock
         say("the dialog is closed")
     }
     manual.advance(by: .seconds(12))
 
     // The dialog's mode has no item left. It stays.
     print(loop.modes.map(\.rawValue))
-    print("empty: \(loop.isEmpty(dialog))")
+    print("empty: \(loop.isEmpty(in: dialog))")
 }

@@ -32,7 +32,7 @@ public final class MainQueueGuest {
     /// - Parameter mode: The mode of the loop that the host runs.
     /// - Throws: The error with which the system refused to make the loop a guest.
     /// - Precondition: on the true main thread.
-    public init(mode: RunLoop.Mode = .default) throws(RunLoop.SystemCallError) {
+    public init(in mode: RunLoop.Mode = .default) throws(RunLoop.SystemCallError) {
         source = DispatchSource.makeReadSource(fileDescriptor: try RunLoop.main.pollDescriptor, queue: .main)
         source.setEventHandler { Self.runReady(in: mode) }
         source.activate()

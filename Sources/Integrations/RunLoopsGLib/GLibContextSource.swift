@@ -32,7 +32,7 @@ public final class GLibContextSource {
     ///   - mode: The mode in which the context is dispatched; `.common` for all common modes.
     /// - Precondition: GLib is in the process.
     /// - Throws: ``GLibContextError``: another thread owns the context, or the system is out of descriptors.
-    public init(context: OpaquePointer? = nil, mode: RunLoop.Mode = .default) throws(GLibContextError) {
+    public init(context: OpaquePointer? = nil, in mode: RunLoop.Mode = .default) throws(GLibContextError) {
         guard let context = context ?? glib.contextDefault() else {
             preconditionFailure("g_main_context_default returned nothing")
         }

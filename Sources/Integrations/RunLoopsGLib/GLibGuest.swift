@@ -31,7 +31,7 @@ public final class GLibGuest {
     /// - Precondition: GLib 2.36 or later is in the process.
     /// - Throws: The error with which the system refused to make the loop a guest.
     public init(
-        context: OpaquePointer? = nil, mode: RunLoop.Mode = .default, priority: CInt = 0
+        context: OpaquePointer? = nil, in mode: RunLoop.Mode = .default, priority: CInt = 0
     ) throws(RunLoop.SystemCallError) {
         let loop = RunLoop.current
         let descriptor = try loop.pollDescriptor

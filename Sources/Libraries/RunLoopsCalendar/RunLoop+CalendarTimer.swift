@@ -11,14 +11,13 @@ extension RunLoop {
     /// A timer is in one loop at most, in any number of its modes. Adding a timer twice is the same as adding it once.
     /// A timer that was removed from all modes and is added again serves the dates after that moment.
     ///
-    /// - Returns: Whether the timer is in `mode` now. A timer that is invalid or in another loop is not added, nor is
-    ///   any timer after the end of the loop's thread.
+    /// - Returns: Whether the timer is in `mode` now: `false` if the timer is invalid, or if the loop's thread has ended.
     /// - Throws: The error with which the system refused the descriptor that the rule
     ///   ``CalendarSchedule/ClockSetBack/again(ifBehindBy:)`` needs: `EMFILE`, `ENFILE`, `ENOMEM`, `ENOSPC`. The timer
     ///   is then not in `mode`. With the other rule the call does not throw.
     ///
     /// Thread safety: any thread.
-    /// - Precondition: the timer's closure may run on this loop's thread.
+    /// - Precondition: the timer is in no mode of another loop, and its closure may run on this loop's thread.
     /// - Complexity: O(log n) in the timers of the mode.
     @discardableResult
     public func add(_ timer: CalendarTimer, in mode: Mode) throws(SystemCallError) -> Bool {

@@ -21,7 +21,8 @@ public func CFRunLoopPerformBlock(_ rl: CFRunLoop!, _ mode: CFTypeRef!, _ block:
         if let mode, let known = RunLoop.Mode.known(mode) {
             $0.native.perform(in: known, wake: false, body)
         } else {
-            $0.native.perform(in: ModeNames.all(mode).map { RunLoop.Mode($0, #function) }, wake: false, body)
+            let modes = ModeNames.all(mode).map { RunLoop.Mode($0, #function) }
+            if !modes.isEmpty { $0.native.perform(in: modes, wake: false, body) }
         }
     }
 }

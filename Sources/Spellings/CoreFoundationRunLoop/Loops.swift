@@ -8,6 +8,7 @@
 public import CCoreFoundationRunLoop
 public import CoreFoundation
 public import RunLoops
+internal import Synchronization
 
 /// The Swift object behind a `CFRunLoop`.
 final class LoopFace: Face, @unchecked Sendable {
@@ -25,7 +26,7 @@ final class LoopFace: Face, @unchecked Sendable {
         native.contains(item, in: .common) || native.modes.contains { native.contains(item, in: $0) }
     }
 
-    override var summary: String { "<CFRunLoop \(instance)>{\n\(native.dump())\n}" }
+    override var summary: String { "<CFRunLoop \(instance)>{\n\(native.detailedDescription())\n}" }
 
     @inline(__always)
     static func of(_ rl: CFRunLoop?, _ function: StaticString) -> LoopFace {
@@ -115,7 +116,13 @@ public func CFRunLoopCopyAllModes(_ rl: CFRunLoop!) -> CFArray! {
 /// Marks `mode` as common.
 @_cdecl("RLRunLoopAddCommonMode")
 public func CFRunLoopAddCommonMode(_ rl: CFRunLoop!, _ mode: CFString!) {
-    LoopFace.of(rl, #function).native.addCommonMode(RunLoop.Mode(mode, #function))
+    do { try LoopFace.of(rl, #function).native.addCommonMode(RunLoop.Mode(mode, #function)) } catch {
+        fatalError(
+            """
+            CFRunLoopAddCommonMode cannot report that the system has refused to add a common source to the mode: \(error). \
+            Mark modes before adding sources, or raise RLIMIT_NOFILE.
+            """)
+    }
 }
 
 /// Marks `mode` as common.
@@ -127,7 +134,9 @@ public func CFRunLoopAddCommonMode(_ rl: CFRunLoop!, _ mode: CFRunLoopMode!) {
 @_cdecl("RLRunLoopGetNextTimerFireDate")
 @discardableResult
 public func CFRunLoopGetNextTimerFireDate(_ rl: CFRunLoop!, _ mode: CFString!) -> CFAbsoluteTime {
-    let next = LoopFace.of(rl, #function).native.nextTimerDeadline(in: RunLoop.Mode(mode, #function))
+    let mode = RunLoop.Mode(mode, #function)
+    if mode == .common { return 0 }
+    let next = LoopFace.of(rl, #function).native.nextTimerDeadline(in: mode)
     return next.map { Dates.date(of: $0) } ?? 0
 }
 
@@ -152,14 +161,16 @@ public func CFRunLoopRunInMode(
     _ mode: CFString!, _ seconds: CFTimeInterval, _ returnAfterSourceHandled: Bool
 ) -> CFRunLoopRunResult {
     let mode = RunLoop.Mode(mode, #function)
+    // A loop cannot run in the common modes. Core Foundation says so in its log, once, and returns.
+    if mode == .common { return finishInCommonModes() }
     let result: RunLoop.RunResult
     if seconds <= 0 {
-        result = RunLoop.current.poll(mode: mode, returnAfterSourceHandled: returnAfterSourceHandled)
+        result = RunLoop.current.runTurn(in: mode, returnsAfterSource: returnAfterSourceHandled)
     } else if seconds <= Dates.longestWait {
         let limit = Duration.nanoseconds(Int64(seconds * 1e9))
-        result = RunLoop.current.run(mode: mode, for: limit, returnAfterSourceHandled: returnAfterSourceHandled)
+        result = RunLoop.current.run(in: mode, for: limit, returnsAfterSource: returnAfterSourceHandled)
     } else {
-        result = RunLoop.current.run(mode: mode, until: nil, returnAfterSourceHandled: returnAfterSourceHandled)
+        result = RunLoop.current.run(in: mode, until: nil, returnsAfterSource: returnAfterSourceHandled)
     }
     switch result {
     case .finished: return .finished
@@ -168,6 +179,21 @@ public func CFRunLoopRunInMode(
     case .handledSource: return .handledSource
     }
 }
+
+/// Reports on standard error, once in the process, that a run in the common modes has run nothing.
+private func finishInCommonModes() -> CFRunLoopRunResult {
+    if !saidCommonIsNoMode.exchange(true, ordering: .relaxed) {
+        SystemCalls.writeToStandardError(
+            """
+            RunLoops: a loop was asked to run in the common modes. Common is a mark on modes, not a mode: run in one \
+            of them. The run has finished at once. This message appears only once.
+
+            """)
+    }
+    return .finished
+}
+
+private let saidCommonIsNoMode = Atomic<Bool>(false)
 
 /// Runs `mode` of the calling thread's loop for `seconds`; if `seconds` is zero or less, for one turn without a sleep.
 @discardableResult

@@ -117,7 +117,7 @@ public func CFRunLoopObserverCreateWithHandler(
 public func CFRunLoopAddObserver(_ rl: CFRunLoop!, _ observer: CFRunLoopObserver!, _ mode: CFString!) {
     let face = ObserverFace.of(observer, #function)
     let mode = RunLoop.Mode(mode, #function)
-    face.add(face.native, to: LoopFace.of(rl, #function)) { $0.add(face.native, in: mode) }
+    face.add(face.native, to: LoopFace.of(rl, #function)) { $0.addUnlessElsewhere(face.native, in: mode) }
 }
 
 /// Adds an observer to a mode of a loop, which keeps the observer until it is removed or invalid.

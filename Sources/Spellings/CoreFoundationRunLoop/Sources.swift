@@ -91,7 +91,7 @@ final class SignalledFace: SourceFace, @unchecked Sendable {
         let perform = given.perform
         source = .sendable(
             order: order, schedule: Self.closure(given.schedule, info), cancel: Self.closure(given.cancel, info),
-            perform: { _ in
+            handler: { _ in
                 perform?(info.pointer)
                 withExtendedLifetime(end) {}
             })

@@ -38,9 +38,9 @@ package final class ManualKernel: Kernel, @unchecked Sendable {
     /// The number of calls of ``wake(_:_:)``.
     package var wakeCalls: Int { wakes.load(ordering: .relaxed) }
 
-    package func now(_ base: RunLoop.TimeBase) -> Int64 {
+    package func now(_ clock: RunLoop.ClockID) -> Int64 {
         let time = monotonic.load(ordering: .relaxed)
-        switch base {
+        switch clock {
         case .monotonic: return time
         case .boottime: return time.clampedAdding(suspended.load(ordering: .relaxed))
         case .realtime:
@@ -98,8 +98,8 @@ package final class ManualKernel: Kernel, @unchecked Sendable {
                 break simulation
             }
         }
-        let distances = RunLoop.TimeBase.allCases.compactMap { base -> Int64? in
-            limit[base] == .max ? nil : limit[base].clampedAdding(-now(base))
+        let distances = RunLoop.ClockID.allCases.compactMap { clock -> Int64? in
+            limit[clock] == .max ? nil : limit[clock].clampedAdding(-now(clock))
         }
         guard let nearest = distances.min() else { return sleepsForever() }
         advance(to: now(.monotonic).clampedAdding(max(0, nearest)).clampedAdding(lateness))
@@ -145,6 +145,10 @@ final class ManualReadiness: Readiness {
         if let failure = kernel.takeFailure(of: "epoll_ctl") { throw failure }
         if let refusal = kernel.world?.refusal(of: events, former: nil) { throw refusal }
         if registered.updateValue((events, token), forKey: descriptor) == nil { kernel.watched += 1 }
+    }
+
+    func reserve() throws(RunLoop.SystemCallError) {
+        if let failure = kernel.takeFailure(of: "epoll_create1") { throw failure }
     }
 
     func modify(

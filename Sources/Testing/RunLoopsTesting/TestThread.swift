@@ -37,7 +37,7 @@ extension RunLoop {
             self.limit = limit
             // The end of a thread cancels the sources of its loop (Specification 1.2).
             let witness = RunLoop.Source.sendable(
-                label: "end of \(name)", cancel: { [hasEnded] _, _ in hasEnded.happen() }, perform: { _ in })
+                label: "end of \(name)", cancel: { [hasEnded] _, _ in hasEnded.happen() }, handler: { _ in })
             loop.add(witness, in: .common)
         }
 
@@ -130,7 +130,7 @@ extension RunLoop {
                 let before = failure.map { " The test had thrown before: \($0)." } ?? ""
                 description = """
                     \(what) within \(thread.limit): on \(thread.thread.identity) \(state).\(before)
-                    \(loop.dump())
+                    \(loop.detailedDescription())
                     """
             }
         }

@@ -54,7 +54,7 @@ struct FoundationGuestProcessTests {
             ])
     }
 
-    @Test func `A performed Foundation source ends a run with returnAfterSourceHandled`() throws {
+    @Test func `A performed Foundation source ends a run with returnsAfterSource`() throws {
         #expect(
             try output("sources") == [
                 "woken by a thread: true", "signalled in a closure: true 1", "several: 1 2 3",

@@ -64,7 +64,7 @@ private struct Refusal: Error {}
             loop.add(timer, in: "kept")
             #expect(try await loop.run(in: "kept") == .stopped)
             keeper.signal()
-            #expect(try await loop.run(in: "kept", returnAfterSourceHandled: true) == .handledSource)
+            #expect(try await loop.run(in: "kept", returnsAfterSource: true) == .handledSource)
         }
     }
 
@@ -75,7 +75,7 @@ private struct Refusal: Error {}
             loop.add(keeper, in: "inner")
             let outer = Task { try await loop.run(in: "outer") }
             while loop.currentMode != "outer" { await Task.yield() }
-            let inner = Task { try await loop.run(in: "inner", from: "outer") }
+            let inner = Task { try await loop.run(in: "inner", nestedIn: "outer") }
             while loop.currentMode != "inner" { await Task.yield() }
             outer.cancel()
             // The outer run has been asked to end, and cannot end before the run that is nested in it.
@@ -94,7 +94,7 @@ private struct Refusal: Error {}
             let outer = Task { try await loop.run(in: "mode") }
             while loop.currentMode != "mode" { await Task.yield() }
             let entered = loop.activities(.entry, in: "mode")
-            let inner = Task { try await loop.run(in: "mode", from: "mode") }
+            let inner = Task { try await loop.run(in: "mode", nestedIn: "mode") }
             for await _ in entered { break }
             outer.cancel()
             inner.cancel()
@@ -125,7 +125,7 @@ private struct Refusal: Error {}
         }
     }
 
-    @Test func `run(until:) of a task returns only when the task ends and leaves nothing in the mode`() async {
+    @Test func `run(in:until:) of a task returns only when the task ends and leaves nothing in the mode`() async {
         await TestThread.running {
             let loop = RunLoop.current
             let task = Task {
@@ -135,8 +135,8 @@ private struct Refusal: Error {}
                 }
                 return 5
             }
-            #expect((try? loop.run(until: task, mode: "private")) == 5)
-            #expect(loop.run(mode: "private", until: nil) == .finished)
+            #expect((try? loop.run(in: "private", until: task)) == 5)
+            #expect(loop.run(in: "private", until: nil) == .finished)
         }
     }
 

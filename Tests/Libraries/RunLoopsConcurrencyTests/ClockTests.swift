@@ -70,7 +70,7 @@ import Testing
         ManualRunLoop.with { manual in
             let done = Locked(0)
             let clock = manual.loop.clock(.boottime, in: "private")
-            #expect(clock.now.base == .boottime)
+            #expect(clock.now.clock == .boottime)
             Task(executorPreference: manual.loop.executor) {
                 try await clock.sleep(for: .seconds(1))
                 done.increment()

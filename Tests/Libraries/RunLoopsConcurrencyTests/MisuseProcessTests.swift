@@ -31,17 +31,17 @@ import Testing
         #expect(text.contains("Keep the loop of that thread running"))
     }
 
-    @Test func `Calling run(until:) inside a job of the same thread traps`() async {
+    @Test func `Calling run(in:until:) inside a job of the same thread traps`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let thread = LoopThread()
             await Task(executorPreference: thread.loop.executor) { block(thread.loop) }.value
         }
         let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-        #expect(text.contains("run(until:) was called inside a job of the same thread"))
+        #expect(text.contains("run(in:until:) was called inside a job of the same thread"))
         #expect(text.contains("Await the task instead"))
     }
 
-    @Test func `Calling run(until:) on another thread traps`() async {
+    @Test func `Calling run(in:until:) on another thread traps`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             block(LoopThread().loop)
         }

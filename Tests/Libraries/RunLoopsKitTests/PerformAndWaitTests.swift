@@ -32,7 +32,7 @@ import Testing
 
     @Test func `performAndWait on the caller's own loop runs the closure at once`() throws {
         try ManualRunLoop.with { (manual) throws in
-            let result = try manual.loop.performAndWait(in: []) { 1 }
+            let result = try manual.loop.performAndWait { 1 }
             #expect(result == 1)
             #expect(manual.polls == 0)
         }

@@ -91,7 +91,6 @@ internal import RunLoopsKit
         let hasPlace = responder is View || responder is ViewController || responder is Application
         lastResponder = hasPlace ? nil : responder
         modes = ModeStack(loop)
-        loop.addCommonMode(.tracking)
         pool = RunLoop.ReleasePool()
         gestures = GestureArbiter(loop)
         commit = CommitTransaction(loop, display, windowStack)
@@ -121,7 +120,8 @@ internal import RunLoopsKit
 
     /// Launches the program, and runs the loop until the program ends.
     ///
-    /// - Throws: the error of the display, if it cannot be opened.
+    /// - Throws: The error of the display, if it cannot be opened; the error of the system, if it refuses a descriptor for
+    ///   one of the loop's modes.
     public func run() throws {
         try launch()
         run(until: nil)
@@ -130,11 +130,13 @@ internal import RunLoopsKit
     /// Opens the display and lets the delegate make its windows, in the initialization mode.
     package func launch() throws {
         guard let input, state == .notRunning else { return }
+        // Before anything is shown: what the system refuses is thrown here, and not found out in the middle of a drag.
+        try loop.addCommonMode(.tracking)
         try display.open(input)
         drawnAbilities = display.abilities
         state = .inactive
         loop.performLocally(in: .initialization) { [self] in finishLaunching() }
-        _ = modes.run { _ in loop.poll(mode: .initialization) }
+        _ = modes.run { _ in loop.runTurn(in: .initialization) }
     }
 
     private func finishLaunching() {
@@ -148,7 +150,7 @@ internal import RunLoopsKit
     /// Runs the loop in the current mode, again and again, until the instant is reached or the program ends.
     package func run(until instant: RunLoop.Instant?) {
         while state != .notRunning {
-            if modes.run({ loop.run(mode: $0, until: instant) }) == .timedOut { return }
+            if modes.run({ loop.run(in: $0, until: instant) }) == .timedOut { return }
             modes.checkCurrent()
         }
     }

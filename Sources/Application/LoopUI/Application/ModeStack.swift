@@ -14,7 +14,7 @@ public import RunLoops
     private let loop: RunLoop
     private var isInvalid = false
     /// The runs that the application has begun, the innermost last; runs of the program may be nested in each of them.
-    private var runs: [RunLoop.Run] = []
+    private var runs: [RunLoop.RunID] = []
 
     init(_ loop: RunLoop) { self.loop = loop }
 
@@ -42,7 +42,7 @@ public import RunLoops
     /// Traps if the current mode has nothing left to wait for.
     func checkCurrent() {
         require(
-            isInvalid || !loop.isEmpty(current),
+            isInvalid || !loop.isEmpty(in: current),
             "The application cannot run in the mode \(current): it has no source and no timer. Make it a common mode with "
                 + "addCommonMode(_:) before it is pushed, or pop it before its last item goes.")
     }

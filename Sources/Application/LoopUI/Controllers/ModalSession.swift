@@ -94,13 +94,15 @@ extension Application {
 
     /// Runs the loop until a session is over.
     fileprivate func run(_ session: ModalSession) {
-        loop.addCommonMode(.modalPanel)
+        // Without a descriptor for the mode of modal panels the question is asked in the default mode, where it can be answered
+        // too; only the timers of the default mode go on meanwhile.
+        let mode: RunLoop.Mode = (try? loop.addCommonMode(.modalPanel)) == nil ? .default : .modalPanel
         let outer = modes.current
         modalSessions.append(session)
         defer { modalSessions.removeLast() }
-        modes.nest(.modalPanel) {
+        modes.nest(mode) {
             while state != .notRunning, !session.isOver {
-                _ = modes.run { loop.run(mode: $0, until: nil) }
+                _ = modes.run { loop.run(in: $0, until: nil) }
                 modes.checkCurrent()
             }
         }

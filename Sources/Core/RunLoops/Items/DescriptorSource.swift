@@ -5,8 +5,8 @@ internal import CRunLoopsKernel
 internal import Synchronization
 
 extension RunLoop {
-    /// Calls a closure on the loop's thread while a file descriptor is ready: to read, to write, with urgent data, hung
-    /// up or in error.
+    /// Calls a closure on a loop's thread while a file descriptor is ready: to read, to write, with urgent data, hung
+    /// up or in error; it can be in modes of several loops.
     ///
     /// A ready descriptor wakes the loop. The source is level-triggered: the closure is called once per turn while an
     /// event that the source asks for holds. A turn serves one ready descriptor, in the order in which the descriptors
@@ -24,9 +24,6 @@ extension RunLoop {
     ///
     /// Thread safety: all members may be used by any thread.
     public final class DescriptorSource: Item, @unchecked Sendable {
-        /// The events that a descriptor can be ready for.
-        public typealias Events = DescriptorEvents
-
         /// The file descriptor.
         public let descriptor: CInt
         /// Whether the closure is called repeatedly; otherwise it is called once each time ``events`` is set.
@@ -45,7 +42,7 @@ extension RunLoop {
 
         /// A closure in a structure that cannot be copied, so that a call does no reference counting.
         private struct Handler: ~Copyable {
-            let call: (DescriptorSource, Events) -> Void
+            let call: (DescriptorSource, DescriptorEvents) -> Void
         }
 
         // MARK: Making
@@ -67,9 +64,9 @@ extension RunLoop {
         /// Adding the source to the loop of another thread traps.
         /// - Precondition: `descriptor` is not negative.
         public convenience init(
-            _ descriptor: CInt, for events: Events = .readable, repeats: Bool = true, closes: Bool = false,
+            _ descriptor: CInt, for events: DescriptorEvents = .readable, repeats: Bool = true, closes: Bool = false,
             label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
-            handler: @escaping (DescriptorSource, Events) -> Void
+            handler: @escaping (DescriptorSource, DescriptorEvents) -> Void
         ) {
             self.init(
                 descriptor, events, repeats, closes, ItemLabel(label, fileID, line),
@@ -82,9 +79,9 @@ extension RunLoop {
         ///
         /// The parameters are those of ``init(_:for:repeats:closes:label:fileID:line:handler:)``.
         public static func sendable(
-            _ descriptor: CInt, for events: Events = .readable, repeats: Bool = true, closes: Bool = false,
+            _ descriptor: CInt, for events: DescriptorEvents = .readable, repeats: Bool = true, closes: Bool = false,
             label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
-            handler: @escaping @Sendable (DescriptorSource, Events) -> Void
+            handler: @escaping @Sendable (DescriptorSource, DescriptorEvents) -> Void
         ) -> DescriptorSource {
             DescriptorSource(
                 descriptor, events, repeats, closes, ItemLabel(label, fileID, line),
@@ -96,9 +93,9 @@ extension RunLoop {
         ///
         /// The parameters are those of ``init(_:for:repeats:closes:label:fileID:line:handler:)``.
         public static func mainActor(
-            _ descriptor: CInt, for events: Events = .readable, repeats: Bool = true, closes: Bool = false,
+            _ descriptor: CInt, for events: DescriptorEvents = .readable, repeats: Bool = true, closes: Bool = false,
             label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
-            handler: @escaping @MainActor (DescriptorSource, Events) -> Void
+            handler: @escaping @MainActor (DescriptorSource, DescriptorEvents) -> Void
         ) -> DescriptorSource {
             DescriptorSource(
                 descriptor, events, repeats, closes, ItemLabel(label, fileID, line),
@@ -109,9 +106,9 @@ extension RunLoop {
         }
 
         private init(
-            _ descriptor: CInt, _ events: Events, _ repeats: Bool, _ closes: Bool, _ label: ItemLabel,
+            _ descriptor: CInt, _ events: DescriptorEvents, _ repeats: Bool, _ closes: Bool, _ label: ItemLabel,
             allowedThread: Int32,
-            _ handler: @escaping (DescriptorSource, Events) -> Void
+            _ handler: @escaping (DescriptorSource, DescriptorEvents) -> Void
         ) {
             require(
                 descriptor >= 0,
@@ -145,8 +142,8 @@ extension RunLoop {
         ///
         /// Corresponds to `CFFileDescriptorEnableCallBacks` and `CFFileDescriptorDisableCallBacks`.
         /// - Complexity: one system call for each loop and mode the source is in, when the set changes.
-        public var events: Events {
-            get { Events(rawValue: interest.load(ordering: .relaxed)) }
+        public var events: DescriptorEvents {
+            get { DescriptorEvents(rawValue: interest.load(ordering: .relaxed)) }
             set {
                 do { try change(to: newValue) } catch { deliverRefusal() }
             }
@@ -154,7 +151,7 @@ extension RunLoop {
 
         /// Sets ``events``; if the system refuses the change, throws the error and empties the set without calling the
         /// closure.
-        package func change(to events: Events) throws(SystemCallError) {
+        package func change(to events: DescriptorEvents) throws(SystemCallError) {
             let (old, loops) = lock.withLock {
                 (interest.exchange(events.rawValue, ordering: .relaxed), self.loops)
             }
@@ -186,7 +183,7 @@ extension RunLoop {
         ///
         /// A source that does not repeat has an empty set after that. A loop's thread.
         @inline(__always)
-        func take(_ ready: Events) -> Events {
+        func take(_ ready: DescriptorEvents) -> DescriptorEvents {
             let wanted = events
             // Usually the source asks for the events it was watched for, and one test is enough.
             let taken = wanted.isEmpty ? [] : ready.intersection(wanted.union([.hangUp, .error]))
@@ -196,7 +193,7 @@ extension RunLoop {
         /// Empties the event set of a source that does not repeat, and returns `taken`; returns no events if another
         /// thread has emptied or changed the set first.
         @inline(never)
-        private func takeOnce(_ taken: Events, _ wanted: Events) -> Events {
+        private func takeOnce(_ taken: DescriptorEvents, _ wanted: DescriptorEvents) -> DescriptorEvents {
             let isFirst = interest.compareExchange(
                 expected: wanted.rawValue, desired: 0, ordering: .relaxed
             ).exchanged
@@ -233,7 +230,7 @@ extension RunLoop {
 
         /// Calls the closure if the source is valid.
         @inline(__always)
-        func call(_ callOut: ((DescriptorSource, Events) -> Void) -> Void) -> Bool {
+        func call(_ callOut: ((DescriptorSource, DescriptorEvents) -> Void) -> Void) -> Bool {
             guard calls.begin() else { return false }
             // The closure is not released while it is counted as called.
             switch handler {

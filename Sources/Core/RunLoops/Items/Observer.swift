@@ -4,7 +4,7 @@
 internal import Synchronization
 
 extension RunLoop {
-    /// Calls a closure when a run passes certain points.
+    /// Calls a closure when a run of the one loop that it is in passes certain points.
     ///
     /// Observers of a mode are called by ascending order; observers of equal order are called in the order in which
     /// they were added. An observer is not called again inside its own callout. An observer that does not repeat is

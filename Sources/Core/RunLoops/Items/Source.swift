@@ -5,9 +5,9 @@ internal import CRunLoopsKernel
 internal import Synchronization
 
 extension RunLoop {
-    /// Calls a closure on the loop's thread after a thread has signalled the source.
+    /// Calls a closure on a loop's thread after any thread has signalled the source; it can be in modes of several loops.
     ///
-    /// You can add a source to any number of modes, of any number of loops. ``signal()`` only marks the source, from
+    /// ``signal()`` only marks the source, from
     /// any thread. A loop that runs in one of the source's modes performs it in its next turn; ``RunLoop/wakeUp()``
     /// makes the loop turn now. Several signals before a source is performed count as one. Signalled sources are
     /// performed by ascending order; sources of equal order are performed in the order of their signals.
@@ -63,18 +63,18 @@ extension RunLoop {
         ///     does so.
         ///   - fileID: The file that makes the source.
         ///   - line: The line that makes the source.
-        ///   - perform: Called with the source after it was signalled.
+        ///   - handler: Called with the source after it was signalled.
         ///
         /// Adding the source to the loop of another thread traps.
         /// Corresponds to `CFRunLoopSourceCreate` with a context of version 0.
         public convenience init(
             order: Int = 0, label: String? = nil, schedule: ((RunLoop, Mode) -> Void)? = nil,
             cancel: ((RunLoop, Mode) -> Void)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
-            perform: @escaping (Source) -> Void
+            handler: @escaping (Source) -> Void
         ) {
             self.init(
                 order, ItemLabel(label, fileID, line), allowedThread: AllowedThread.currentThread,
-                schedule: schedule, cancel: cancel, perform)
+                schedule: schedule, cancel: cancel, handler)
         }
 
         /// Makes a source whose closures may run on any thread: it can be added to any number of loops.
@@ -83,38 +83,40 @@ extension RunLoop {
         /// requires all constants to be set before `self` is used. Make a part of the object first, and let the closure
         /// capture that part.
         ///
-        /// The parameters are the same as for ``init(order:label:schedule:cancel:fileID:line:perform:)``.
+        /// The parameters are the same as for ``init(order:label:schedule:cancel:fileID:line:handler:)``.
         public static func sendable(
             order: Int = 0, label: String? = nil, schedule: (@Sendable (RunLoop, Mode) -> Void)? = nil,
             cancel: (@Sendable (RunLoop, Mode) -> Void)? = nil, fileID: StaticString = #fileID,
-            line: UInt = #line, perform: @escaping @Sendable (Source) -> Void
+            line: UInt = #line, handler: @escaping @Sendable (Source) -> Void
         ) -> Source {
             Source(
                 order, ItemLabel(label, fileID, line), allowedThread: AllowedThread.anyThread,
-                schedule: schedule, cancel: cancel, perform)
+                schedule: schedule, cancel: cancel, handler)
         }
 
         /// Makes a source whose closure runs on the main actor: it can be added to the main loop, from any thread.
         ///
-        /// The other parameters are the same as for ``init(order:label:schedule:cancel:fileID:line:perform:)``.
+        /// `schedule` and `cancel` run on the thread that adds or removes the source, which need not be the main thread. The
+        /// other parameters are the same as for ``init(order:label:schedule:cancel:fileID:line:handler:)``.
         public static func mainActor(
-            order: Int = 0, label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
-            perform: @escaping @MainActor (Source) -> Void
+            order: Int = 0, label: String? = nil, schedule: (@Sendable (RunLoop, Mode) -> Void)? = nil,
+            cancel: (@Sendable (RunLoop, Mode) -> Void)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+            handler: @escaping @MainActor (Source) -> Void
         ) -> Source {
             Source(
-                order, ItemLabel(label, fileID, line), allowedThread: AllowedThread.mainThread, schedule: nil,
-                cancel: nil
+                order, ItemLabel(label, fileID, line), allowedThread: AllowedThread.mainThread, schedule: schedule,
+                cancel: cancel
             ) { source in
-                MainActor.assumeIsolated { perform(source) }
+                MainActor.assumeIsolated { handler(source) }
             }
         }
 
         private init(
             _ order: Int, _ label: ItemLabel, allowedThread: Int32, schedule: ModeCallback?, cancel: ModeCallback?,
-            _ perform: @escaping (Source) -> Void
+            _ handler: @escaping (Source) -> Void
         ) {
             self.order = order
-            performer = Performer(call: perform)
+            performer = Performer(call: handler)
             self.schedule = schedule
             self.cancel = cancel
             super.init(label: label, allowedThread: allowedThread)

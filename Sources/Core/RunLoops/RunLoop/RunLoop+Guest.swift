@@ -15,7 +15,7 @@ extension RunLoop {
     ///
     /// The descriptor is readable for work in one mode: the mode of the last ``runReady(in:servingMainQueue:)`` that
     /// has returned, at first the default mode. Between two such calls the thread can also run the loop with
-    /// ``run(mode:until:returnAfterSourceHandled:)``; while that run sleeps, the descriptor is not readable. The first
+    /// ``run(in:until:returnsAfterSource:)``; while that run sleeps, the descriptor is not readable. The first
     /// access makes the descriptor. Its number stays the same until the thread ends, which closes the descriptor: the
     /// host must stop waiting for it before that.
     ///
@@ -70,7 +70,7 @@ extension RunLoop {
     )
     @discardableResult
     public func runReady(in mode: Mode = .default, servingMainQueue: Bool = true) -> RunResult {
-        requireMode(mode)
+        requireOneMode(mode)
         requireOwnThread()
         let mode = withLock { state.makeMode(mode) }
         stand(for: mode, servingMainQueue)
@@ -150,7 +150,7 @@ extension RunLoop {
         message: "A task has no thread of its own: call this in a synchronous function of the host's."
     )
     public func prepareToPoll(in mode: Mode = .default) -> Bool {
-        requireMode(mode)
+        requireOneMode(mode)
         requireOwnThread()
         guard let guest = guestAbout(toWaitIn: mode) else {
             fatalError("Ask for pollDescriptor before the host waits: without it there is nothing to prepare.")
@@ -184,10 +184,5 @@ extension RunLoop {
             waitInHost()
         }
         return guest
-    }
-
-    private func requireMode(_ mode: Mode) {
-        require(
-            mode != .common, "Common is a mark on modes, not a mode: a guest runs in one of them, such as .default.")
     }
 }

@@ -11,12 +11,11 @@ extension RunLoop {
     /// timer is due before the end of the sleep, the call shortens the sleep. **Delays count from the creation of the
     /// timer, not from its addition**: a timer whose date has passed before it is added fires in the next turn.
     ///
-    /// - Returns: Whether the timer is in `mode` now. A timer that is invalid or in another loop is not added, as in
-    ///   Core Foundation. After the end of the loop's thread no timer is added.
+    /// - Returns: Whether the timer is in `mode` now: `false` if the timer is invalid, or if the loop's thread has ended.
     ///
-    /// Corresponds to `CFRunLoopAddTimer`.
-    /// - Precondition: the timer's closure may run on this loop's thread. The loop's timers are in at most 65,535
-    ///   different sets of modes and clocks at the same time; one more traps.
+    /// Corresponds to `CFRunLoopAddTimer`, which does nothing if the timer is in another loop.
+    /// - Precondition: the timer is in no mode of another loop, and its closure may run on this loop's thread. The loop's
+    ///   timers are in at most 65,535 different sets of modes and clocks at the same time; one more traps.
     /// - Complexity: O(log n) in the timers of the mode. With `.common` also O(m²) in the modes of the loop: a
     ///   millisecond for a thousand modes.
     @discardableResult
@@ -25,7 +24,7 @@ extension RunLoop {
         checkNotForked()
         requireAllowedThread(timer.allowedThread, of: timer, in: threadID)
         let state = state
-        guard timer.owner.claimUnowned(for: state) || timer.claim(for: state) else { return false }
+        guard timer.owner.claimUnowned(for: state) || timer.claim(for: state) else { trapInOtherLoop(timer) }
         lock()
         defer { unlock() }
         guard timer.isValid, !state.isDead, timer.owner.isHeld(by: state) else { return false }
@@ -43,8 +42,8 @@ extension RunLoop {
     ///
     /// The source's schedule closure is called for each mode that the source was not in before.
     ///
-    /// - Returns: Whether the source is in `mode` now. An invalid source is not added. After the end of the loop's
-    ///   thread no source is added.
+    /// - Returns: Whether the source is in `mode` now: `false` if the source is invalid, or if the loop's thread has
+    ///   ended.
     ///
     /// Corresponds to `CFRunLoopAddSource`.
     /// - Precondition: the source's closure may run on this loop's thread.
@@ -57,11 +56,11 @@ extension RunLoop {
     ///
     /// An observer is in one loop at most.
     ///
-    /// - Returns: Whether the observer is in `mode` now. An observer that is invalid or in another loop is not added.
-    ///   After the end of the loop's thread no observer is added.
+    /// - Returns: Whether the observer is in `mode` now: `false` if the observer is invalid, or if the loop's thread has
+    ///   ended.
     ///
-    /// Corresponds to `CFRunLoopAddObserver`.
-    /// - Precondition: the observer's closure may run on this loop's thread.
+    /// Corresponds to `CFRunLoopAddObserver`, which does nothing if the observer is in another loop.
+    /// - Precondition: the observer is in no mode of another loop, and its closure may run on this loop's thread.
     /// - Complexity: O(1). The next activity that one of n observers asks for sorts the observers again, in O(n log n).
     @discardableResult
     public func add(_ observer: Observer, in mode: Mode) -> Bool { addWithoutDescriptor(observer, mode) }
@@ -73,8 +72,8 @@ extension RunLoop {
     /// refuses to add the source to one of the common modes, the call changes nothing: the source stays in the modes
     /// that it was in before, and stays a common item if it was one.
     ///
-    /// - Returns: Whether the source is in `mode` now. An invalid source is not added. After the end of the loop's
-    ///   thread no source is added.
+    /// - Returns: Whether the source is in `mode` now: `false` if the source is invalid, or if the loop's thread has
+    ///   ended.
     /// - Throws: The error of `epoll_ctl(2)`, `epoll_create1(2)` or `eventfd(2)`: `EBADF` for a descriptor that is not
     ///   open; `EMFILE`, `ENFILE`, `ENOMEM` and `ENOSPC` when a resource of the system is exhausted.
     ///
@@ -87,17 +86,34 @@ extension RunLoop {
     }
 
     private func addWithoutDescriptor(_ item: Item, _ mode: Mode) -> Bool {
-        do {
-            return try add(item: item, mode)
-        } catch {
+        withoutDescriptor { () throws(SystemCallError) in try add(item: item, mode) }
+    }
+
+    private func withoutDescriptor(_ add: () throws(SystemCallError) -> Bool) -> Bool {
+        do { return try add() } catch {
             preconditionFailure("Only descriptor sources ask something of the system: \(error)")
         }
+    }
+
+    /// Adds a timer or an observer, and returns false if another loop has it in one of its modes.
+    ///
+    /// For functions with the names of Core Foundation and Foundation, which do not trap then.
+    @discardableResult
+    package func addUnlessElsewhere(_ item: Item, in mode: Mode) -> Bool {
+        checkNotForked()
+        requireAllowedThread(item.allowedThread, of: item, in: threadID)
+        guard item.claim(for: state) else { return false }
+        return withoutDescriptor { () throws(SystemCallError) in try addClaimed(item, mode) }
     }
 
     private func add(item: Item, _ name: Mode) throws(SystemCallError) -> Bool {
         checkNotForked()
         requireAllowedThread(item.allowedThread, of: item, in: threadID)
-        guard item.claim(for: state) else { return false }
+        guard item.claim(for: state) else { trapInOtherLoop(item) }
+        return try addClaimed(item, name)
+    }
+
+    private func addClaimed(_ item: Item, _ name: Mode) throws(SystemCallError) -> Bool {
         var entered: [Mode] = []
         let isIn = try withLock { () throws(SystemCallError) -> Bool in
             guard item.isValid, !state.isDead, item.belongs(to: state) else { return false }
@@ -106,6 +122,15 @@ extension RunLoop {
         }
         (item as? Source)?.hasEntered(entered, of: self)
         return isIn
+    }
+
+    @inline(never)
+    private func trapInOtherLoop(_ item: Item) -> Never {
+        fatalError(
+            """
+            \(item) is in a mode of another loop and cannot be added to the loop of thread \(threadID): remove it from the \
+            modes of that loop first, or make one for each loop.
+            """)
     }
 
     /// Adds an item to one mode; returns false if the item has become invalid.
@@ -172,35 +197,44 @@ extension RunLoop {
     /// Marks `mode` as common: the mode gets the items that were added to the common modes before, and items that are
     /// added later.
     ///
-    /// A mode cannot be unmarked. On the main loop the mode serves the main queue from its next run on.
-    /// Traps if the system refuses to add a common descriptor source to the mode, which happens when the process has no
-    /// more descriptors or memory.
+    /// A mode cannot be unmarked. On the main loop the mode serves the main queue from its next run on; the call makes the
+    /// descriptor that this run needs.
+    ///
+    /// - Throws: The error of `epoll_ctl(2)`, `epoll_create1(2)` or `eventfd(2)`: `EMFILE`, `ENFILE`, `ENOMEM` and `ENOSPC`
+    ///   when a resource of the system is exhausted. In that case the call changes nothing.
+    ///
     /// Corresponds to `CFRunLoopAddCommonMode`.
+    /// - Precondition: `mode` is not `.common`, which stands for all marked modes.
     /// - Complexity: O(n·m) for n common timers in m common modes, and O(n) for n other common items.
-    public func addCommonMode(_ mode: Mode) {
+    public func addCommonMode(_ mode: Mode) throws(SystemCallError) {
         checkNotForked()
+        requireOneMode(mode)
         // Some common items may be in no mode of this loop. Such a timer or observer belongs to another loop now, or
         // did and is added to this loop again.
         for item in withLock({ state.commonItems.all }) { _ = item.claim(for: state) }
-        var entered: [Source] = []
-        withLock {
-            guard state.markCommon(mode) else { return }
-            for item in state.commonItems.all where item.isValid && item.belongs(to: state) {
-                var modes: [Mode] = []
-                do {
+        var entered: [Item] = []
+        try withLock { () throws(SystemCallError) in
+            if state.isCommon(mode) { return }
+            do throws(SystemCallError) {
+                if mainQueue != nil { try state.makeMode(mode).descriptors.readiness.reserve() }
+                for item in state.commonItems.all where item.isValid && item.belongs(to: state) {
+                    var modes: [Mode] = []
                     _ = try put(item, in: mode, &modes)
-                } catch {
-                    fatalError(
-                        """
-                        \(mode) cannot be marked as common, because a common descriptor source finds no place in it: \(error). \
-                        Mark modes before adding descriptor sources, or raise RLIMIT_NOFILE.
-                        """
-                    )
+                    if !modes.isEmpty { entered.append(item) }
                 }
-                if let source = item as? Source, !modes.isEmpty { entered.append(source) }
+            } catch {
+                for item in entered { state.existingMode(mode).map { state.leave(item, $0) } }
+                throw error
             }
+            state.markCommon(mode)
         }
-        for source in entered { source.hasEntered([mode], of: self) }
+        for item in entered { (item as? Source)?.hasEntered([mode], of: self) }
+    }
+
+    /// Traps if `mode` stands for all common modes, where one mode has to be named.
+    func requireOneMode(_ mode: Mode) {
+        require(
+            mode != .common, "Common is a mark on modes, not a mode: name one of the marked modes, such as .default.")
     }
 
     // MARK: Removing
@@ -246,15 +280,15 @@ extension RunLoop {
     /// Returns whether a run in `mode` would end at once, because the mode has no source, no timer, and no closure that
     /// could run.
     ///
-    /// Observers do not count. On the main loop the main queue counts in every common mode. A loop cannot run in
-    /// `.common`, which is always empty.
+    /// Observers do not count. On the main loop the main queue counts in every common mode.
     ///
-    /// - Precondition: called on the loop's own thread; any other traps.
+    /// - Precondition: called on the loop's own thread; any other traps. `mode` is not `.common`, in which no loop can run.
     /// - Complexity: O(n) in the closures that wait for another mode.
     @available(*, noasync, message: "A task has no thread of its own: ask in a closure of perform(_:).")
-    public func isEmpty(_ mode: Mode) -> Bool {
+    public func isEmpty(in mode: Mode) -> Bool {
         requireOwnThread()
-        guard mode != .common, let mode = withLock({ state.isDead ? nil : state.existingMode(mode) }) else {
+        requireOneMode(mode)
+        guard let mode = withLock({ state.isDead ? nil : state.existingMode(mode) }) else {
             return true
         }
         return isEmpty(mode)

@@ -5,7 +5,11 @@ internal import CRunLoopsKernel
 internal import Synchronization
 
 extension RunLoop {
-    /// Runs a closure on the loop's thread, in the next turn of a run in `mode`, and wakes the loop for it.
+    /// Runs a closure on the loop's thread, in the next turn of a run in `mode`; the closure is `@Sendable`, since posting
+    /// one is how other threads reach a loop.
+    ///
+    /// On the loop's own thread, ``performLocally(in:wake:fileID:line:_:)-(RunLoop.Mode,_,_,_,_)`` takes a closure that uses
+    /// the thread's state.
     ///
     /// Closures run first in, first out among those that may run in the mode. A closure that another closure adds does
     /// not run directly after it, but the next time that a turn runs closures.
@@ -34,8 +38,9 @@ extension RunLoop {
 
     /// Runs a closure on the loop's thread, in the next turn of a run in one of `modes`.
     ///
-    /// The parameters are those of ``perform(in:wake:fileID:line:_:)-(RunLoop.Mode,_,_,_,_)``; with an empty list of
-    /// modes nothing happens.
+    /// The parameters are those of ``perform(in:wake:fileID:line:_:)-(RunLoop.Mode,_,_,_,_)``.
+    ///
+    /// - Precondition: `modes` is not empty.
     public func perform(
         in modes: [Mode], wake: Bool = true, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: consuming @escaping @Sendable () -> Void
@@ -124,7 +129,7 @@ extension RunLoop {
     }
 
     private func post(_ modes: [Mode], _ wake: Bool, _ location: CodeLocation, _ body: consuming @escaping () -> Void) {
-        if modes.isEmpty { return }
+        requireModes(modes)
         for mode in modes { nameMode(mode) }
         post(Block(modes: BlockModes(modes), wakes: wake, location: location, body: body))
     }

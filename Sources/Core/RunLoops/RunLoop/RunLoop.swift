@@ -107,6 +107,7 @@ public final class RunLoop: @unchecked Sendable {
     package init(kernel: any Kernel, threadID: Int32, servesMainQueue: Bool = false) {
         state = State(kernel: kernel, threadID: threadID)
         mainQueue = servesMainQueue ? MainQueue() : nil
+        if mainQueue != nil { MainQueue.reserve(state.defaultMode.descriptors.readiness) }
         (lockPointer, blocks) = (state.lockPointer, state.blocks)
         state.loop = .passUnretained(self)
         LoopLock.assign(lockPointer, to: state)
@@ -205,12 +206,16 @@ public final class RunLoop: @unchecked Sendable {
     /// - Complexity: one system call.
     public var sleepTime: Duration { .nanoseconds(withLock { state.threadTimes.sleep }) }
 
-    /// The date of the next timer of `mode`, on that timer's clock; `nil` if there is none.
+    /// The deadline of the next timer of `mode`, on that timer's clock; `nil` if there is none.
     ///
-    /// While a timer's callout is under way, its date is the date that is being served. Corresponds to
+    /// While a timer's callout is under way, its deadline is the one that is being served. Corresponds to
     /// `CFRunLoopGetNextTimerFireDate`.
+    /// - Precondition: `mode` is not `.common`.
     /// - Complexity: O(1) in the timers.
-    public func nextTimerDeadline(in mode: Mode) -> Instant? { withLock { state.nextTimer(in: mode) } }
+    public func nextTimerDeadline(in mode: Mode) -> Instant? {
+        requireOneMode(mode)
+        return withLock { state.nextTimer(in: mode) }
+    }
 
     /// Returns the object that another library attaches to the loop; the first call for each type makes the object.
     ///
@@ -285,7 +290,7 @@ public final class RunLoop: @unchecked Sendable {
 
     /// The present time of a clock of the loop's kernel, in nanoseconds; any thread.
     @inline(__always)
-    package func now(_ base: TimeBase) -> Int64 { state.now(base) }
+    package func now(_ clock: ClockID) -> Int64 { state.now(clock) }
 
     /// Returns the monotonic time, which is read once between two callouts.
     ///

@@ -9,5 +9,11 @@ package func require(_ condition: Bool, _ text: @autoclosure () -> String) {
     if !condition { misuse(text()) }
 }
 
+/// Traps if a list of modes is empty: what was to be called in them would never be called.
+package func requireModes(_ modes: [RunLoop.Mode]) {
+    require(
+        !modes.isEmpty, "A list of modes is empty, so that nothing would ever be called: name the modes, or .common.")
+}
+
 @inline(never)
 private func misuse(_ text: String) -> Never { fatalError(text) }

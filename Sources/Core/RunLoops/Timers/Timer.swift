@@ -4,14 +4,14 @@
 internal import CRunLoopsKernel
 
 extension RunLoop {
-    /// Calls a closure at an instant, once or repeatedly.
+    /// Calls a closure at a deadline, once or repeatedly, on the thread of the one loop that it is in.
     ///
-    /// A timer is added to modes of one loop, and fires when it is due and one of these modes runs. The dates of a
-    /// repeating timer are the first date plus multiples of the interval: a late fire does not shift the next date, and
-    /// dates that passed while the thread was busy are skipped. A timer does not fire inside its own callout. A timer
+    /// A timer is added to modes of one loop, and fires when it is due and one of these modes runs. The deadlines of a
+    /// repeating timer are the first deadline plus multiples of the interval: a late fire does not shift the next one, and
+    /// deadlines that passed while the thread was busy are skipped. A timer does not fire inside its own callout. A timer
     /// that fires once is invalid after its callout, unless ``restart(after:)`` was called there.
     ///
-    /// Giving a timer another date is cheaper than making a new timer, and a tolerance saves wake-ups and work. A
+    /// Giving a timer another deadline is cheaper than making a new timer, and a tolerance saves wake-ups and work. A
     /// closure that is to run once, after a delay, needs no timer: ``RunLoop/perform(after:in:fileID:line:_:)``.
     ///
     /// Corresponds to `CFRunLoopTimer`, with a tolerance that works and a choice of clock.
@@ -71,19 +71,21 @@ extension RunLoop {
         /// The number of the bucket in which the loop keeps the timer, if it is in any mode.
         @exclusivity(unchecked) var bucket: BucketNumber = .none
         @exclusivity(unchecked) var callout: Callout = []
-        let base: TimeBase
+        let clock: ClockID
 
         /// A closure in a structure that cannot be copied, so that a call does no reference counting.
         struct Handler: ~Copyable {
             let call: (Timer) -> Void
         }
 
-        /// Makes a timer whose closure runs on the calling thread, and may use that thread's state.
+        /// Makes a timer whose closure stays on the calling thread and may use its state, since most timers are added by the
+        /// thread that makes them; a closure for another thread is given to
+        /// ``sendable(_:tolerance:label:fileID:line:handler:)``.
         ///
         /// - Parameters:
         ///   - schedule: When the timer fires, on which clock, and how often. **A delay counts from now, not from the
         ///     moment at which the timer is added.**
-        ///   - tolerance: How much later than its date the timer may fire; it never fires earlier. The loop uses the
+        ///   - tolerance: How much later than its deadline the timer may fire; it never fires earlier. The loop uses the
         ///     tolerance to serve several timers with one wake-up. A tolerance above half the interval counts as half
         ///     the interval.
         ///   - label: The name in descriptions and tools; where it was made, if `nil`.
@@ -91,8 +93,7 @@ extension RunLoop {
         ///   - line: The line that makes the timer.
         ///   - handler: Called with the timer at each fire.
         ///
-        /// Adding the timer to the loop of another thread traps; see
-        /// ``sendable(_:tolerance:label:fileID:line:handler:)``. Corresponds to `CFRunLoopTimerCreateWithHandler`,
+        /// Adding the timer to the loop of another thread traps. Corresponds to `CFRunLoopTimerCreateWithHandler`,
         /// whose order has no effect there either.
         public convenience init(
             _ schedule: Schedule, tolerance: Duration = .zero, label: String? = nil,
@@ -130,8 +131,8 @@ extension RunLoop {
             _ schedule: Schedule, _ tolerance: Duration, _ label: ItemLabel, allowedThread: Int32,
             _ handler: consuming @escaping (Timer) -> Void
         ) {
-            base = schedule.base
-            fire = schedule.firstDate(now: schedule.base.threadNow)
+            clock = schedule.clock
+            fire = schedule.firstDate(now: schedule.clock.threadNow)
             self.handler = Handler(call: handler)
             let interval = schedule.interval?.clampedNanoseconds ?? 0
             // Not compared with zero as a duration: that calls the standard library.
@@ -145,7 +146,7 @@ extension RunLoop {
 
         /// Makes a timer that fires once, at a date on the monotonic clock of the loop to which it will be added.
         init(onceAt date: Int64, _ label: ItemLabel, allowedThread: Int32, _ handler: @escaping (Timer) -> Void) {
-            base = .monotonic
+            clock = .monotonic
             fire = date
             self.handler = Handler(call: handler)
             super.init(label: label, allowedThread: allowedThread)
@@ -170,7 +171,7 @@ extension RunLoop {
         /// The time between fires; `nil` for a timer that fires once.
         public var interval: Duration? { withFields { _ in isRepeating ? .nanoseconds(intervalNanoseconds) : nil } }
 
-        /// How much later than its date the timer may fire.
+        /// How much later than its deadline the timer may fire.
         ///
         /// A new value is limited to half the interval; a negative value counts as zero. Corresponds to
         /// `CFRunLoopTimerSetTolerance`, which does nothing on Linux.
@@ -189,22 +190,22 @@ extension RunLoop {
             }
         }
 
-        /// The date of the next fire, on the timer's own clock.
+        /// The instant of the next fire, on the timer's own clock.
         ///
-        /// Inside the timer's callout this is the date that is being served. Setting a date there replaces the next
-        /// date, and later dates count from the new one. For a timer that fires once, setting it there has no effect,
-        /// unlike ``restart(after:)``. An instant that has passed counts as the present instant. If the new date is
+        /// Inside the timer's callout this is the deadline that is being served. Setting one there replaces the next
+        /// deadline, and later ones count from the new one. For a timer that fires once, setting it there has no effect,
+        /// unlike ``restart(after:)``. An instant that has passed counts as the present instant. If the new deadline is
         /// before the end of the loop's sleep, the sleep is shortened without a turn.
         ///
         /// Corresponds to `CFRunLoopTimerGetNextFireDate` and `CFRunLoopTimerSetNextFireDate`.
         /// - Precondition: the instant set is on the timer's clock.
         /// - Complexity: O(log n) in the timers of the loop.
-        public var fireInstant: Instant {
-            get { Instant(nanoseconds: withFields { _ in fire }, base: base) }
+        public var deadline: Instant {
+            get { Instant(nanoseconds: withFields { _ in fire }, clock: clock) }
             set {
                 require(
-                    newValue.base == base,
-                    "\(self) counts on the \(base) clock and was given an instant of the \(newValue.base) clock: give instant.converted(to: .\(base))."
+                    newValue.clock == clock,
+                    "\(self) counts on the \(clock) clock and was given an instant of the \(newValue.clock) clock: give instant.converted(to: .\(clock))."
                 )
                 guard isValid else { return }
                 withFields { state in setFire(max(now(of: state), newValue.nanoseconds), in: state) }
@@ -213,7 +214,7 @@ extension RunLoop {
 
         /// The time until the timer is due, on its own clock; negative if it is overdue, `nil` if it is invalid.
         ///
-        /// Inside the timer's callout, the time until the date that is being served.
+        /// Inside the timer's callout, the time until the deadline that is being served.
         public var timeRemaining: Duration? {
             withFields { state in isValid ? .nanoseconds(fire) - .nanoseconds(now(of: state)) : nil }
         }
@@ -273,7 +274,7 @@ extension RunLoop {
         }
 
         @inline(__always)
-        private func now(of state: RunLoop.State?) -> Int64 { state?.now(base) ?? base.threadNow }
+        private func now(of state: RunLoop.State?) -> Int64 { state?.now(clock) ?? clock.threadNow }
 
         @inline(__always)
         private func setFire(_ date: Int64, in state: RunLoop.State?) {
@@ -301,7 +302,7 @@ extension RunLoop {
     }
 }
 
-extension RunLoop.TimeBase {
+extension RunLoop.ClockID {
     /// The present time for a timer that is made outside a loop: the time of the thread's loop, which may be a test's.
     @inline(__always)
     package var threadNow: Int64 { rl_thread_has_clock() ? loopNow : SystemCalls.now(self) }
@@ -321,7 +322,7 @@ extension RunLoop.Timer {
         handler: @escaping @Sendable (RunLoop.Timer) -> Void
     ) -> RunLoop.Timer {
         let timer = sendable(
-            .after(.zero, every: interval, clock: date.base), tolerance: tolerance, label: label, handler: handler)
+            .after(.zero, every: interval, clock: date.clock), tolerance: tolerance, label: label, handler: handler)
         // No other thread knows the timer yet.
         timer.fire = date.nanoseconds
         return timer

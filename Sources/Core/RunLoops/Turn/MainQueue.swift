@@ -32,10 +32,15 @@ struct MainQueue {
         return rl_main_queue_descriptor()
     }
 
+    /// Makes what the main loop needs to wait for the queue in a mode, so that no run is refused it later.
+    static func reserve(_ readiness: any Readiness) {
+        do { try readiness.reserve() } catch { refuse(error) }
+    }
+
     private static func refuse(_ error: RunLoop.SystemCallError) -> Never {
         fatalError(
             """
-            The main loop cannot be made without a descriptor for the main queue: \(error). Raise the limit of open \
+            The main loop cannot be made without descriptors for the main queue: \(error). Raise the limit of open \
             files (ulimit -n), close descriptors, or use RunLoop.main once before descriptors become scarce.
             """)
     }

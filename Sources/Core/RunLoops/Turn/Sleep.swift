@@ -54,7 +54,8 @@ extension RunLoop {
                     """
                     The main loop cannot wait for the main queue's descriptor \(mainQueue.descriptor): \(error). \
                     EEXIST: a descriptor source is on that number, which was closed before the queue got it. \
-                    EMFILE: raise the limit of open files.
+                    ENOMEM, ENOSPC: the kernel has no memory, or the user no more watches of epoll \
+                    (fs.epoll.max_user_watches).
                     """)
             }
         }
@@ -288,7 +289,7 @@ extension RunLoop.State {
 
     @inline(never)
     private func timerComes(_ latest: Int64, in bucket: TimerBucket, _ phase: WakeWord.Phase) {
-        guard latest < sleep.limit[bucket.base], let mode = sleep.mode,
+        guard latest < sleep.limit[bucket.clock], let mode = sleep.mode,
             mode._withUnsafeGuaranteedRef({ bucket.contains($0.number) })
         else { return }
         // A host need not be woken for this: another instant is set.

@@ -7,7 +7,7 @@ internal import Synchronization
 extension RunLoop {
     /// Makes one run: Specification 4.
     func run(_ mode: Mode, _ limit: RunState.Limit, returnsAfterSource: Bool) -> RunResult {
-        if mode == .common { return finishInCommonModes() }
+        requireOneMode(mode)
         requireOwnThread()
         guard let mode = withLock({ state.isDead ? nil : state.existingMode(mode) }) else { return .finished }
         var run = RunState(limit: limit, returnsAfterSource: returnsAfterSource, timesEmptied: mode.timesEmptied)
@@ -132,25 +132,5 @@ extension RunLoop {
             return state.runs.last?.mode
         }
         outerMode?.ready.doubt()
-    }
-
-    // MARK: Misuse
-
-    private static let saidCommonIsNoMode = Atomic<Bool>(false)
-
-    /// Reports on standard error, once in the process, that a run in the common modes has run nothing.
-    ///
-    /// The mistake is harmless, so the call does not trap.
-    @inline(never)
-    private func finishInCommonModes() -> RunResult {
-        if !Self.saidCommonIsNoMode.exchange(true, ordering: .relaxed) {
-            SystemCalls.writeToStandardError(
-                """
-                RunLoops: a loop was asked to run in the common modes. Common is a mark on modes, not a mode: run in one \
-                of them. The run has finished at once. This message appears only once.
-
-                """)
-        }
-        return .finished
     }
 }

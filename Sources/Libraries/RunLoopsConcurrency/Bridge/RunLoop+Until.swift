@@ -14,9 +14,9 @@ extension RunLoop {
     /// call traps at once instead of hanging occasionally: await the task there.
     ///
     /// - Parameters:
-    ///   - task: The task; it may run on this thread or elsewhere.
     ///   - mode: The mode to run in. A task that runs on the loop goes on if its executor's mode is this mode, or if
     ///     the executor's mode is common and so is this mode.
+    ///   - task: The task; it may run on this thread or elsewhere.
     /// - Returns: The result of the task.
     /// - Throws: The error of the task.
     ///
@@ -24,10 +24,10 @@ extension RunLoop {
     ///   `.common`.
     @available(*, noasync, message: "An async function can wait for the task itself: await task.value.")
     public func run<Success: Sendable, Failure: Error>(
-        until task: Task<Success, Failure>, mode: Mode = .default
+        in mode: Mode = .default, until task: Task<Success, Failure>
     ) throws(Failure) -> Success {
         requireOutsideJobs()
-        require(mode != .common, "run(until:) was asked to run in the common modes: run in one of them.")
+        require(mode != .common, "run(in:until:) was asked to run in the common modes: run in one of them.")
         let steered = SteeredRun(self, mode)
         let result = Guarded<Result<Success, Failure>?>(nil)
         // The detached task inherits nothing from the caller: neither the caller's priority nor its executor may keep
@@ -44,7 +44,7 @@ extension RunLoop {
         return try steered.steer { () -> Result<Success, Failure> in
             while true {
                 if let known = result.withLock({ $0 }) { return known }
-                run(mode: mode, until: nil)
+                run(in: mode, until: nil)
             }
         }.get()
     }
@@ -52,12 +52,12 @@ extension RunLoop {
     private func requireOutsideJobs() {
         require(
             SystemCalls.threadID == threadID,
-            "run(until:) was called on thread \(SystemCalls.threadID) for the loop of thread \(threadID): a loop can only be run by its own thread. Await the task instead."
+            "run(in:until:) was called on thread \(SystemCalls.threadID) for the loop of thread \(threadID): a loop can only be run by its own thread. Await the task instead."
         )
-        require(!isEnded, "run(until:) was called when the loop of the thread had been torn down.")
+        require(!isEnded, "run(in:until:) was called when the loop of the thread had been torn down.")
         require(
             !isInJob,
-            "run(until:) was called inside a job of the same thread (of an actor or a task on its executor, or of the main actor). What the task needs of this thread could only run when this job has ended, which waits for the task: a deadlock. Await the task instead."
+            "run(in:until:) was called inside a job of the same thread (of an actor or a task on its executor, or of the main actor). What the task needs of this thread could only run when this job has ended, which waits for the task: a deadlock. Await the task instead."
         )
     }
 }

@@ -70,7 +70,7 @@ extension RunLoop {
                     threadEnds()
                     ended(self)
                 },
-                perform: { [weak self] _ in self?.runBatch() })
+                handler: { [weak self] _ in self?.runBatch() })
             self.source = source
             loop.add(source, in: mode)
             if loop.isEnded { lock.withLock { hasEnded = true } }

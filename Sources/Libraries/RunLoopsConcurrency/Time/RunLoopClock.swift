@@ -25,10 +25,10 @@ public struct RunLoopClock: Clock {
     /// The mode that sleepers are woken in; `.common` for all common modes.
     public let mode: RunLoop.Mode
     /// The system clock that this clock reads.
-    public let base: RunLoop.TimeBase
+    public let clockID: RunLoop.ClockID
 
     /// The present instant of the loop's clock, which is virtual in a manual loop.
-    public var now: Instant { Instant(nanoseconds: loop.now(base), base: base) }
+    public var now: Instant { Instant(nanoseconds: loop.now(clockID), clock: clockID) }
 
     /// The resolution of the clock: one nanosecond.
     public var minimumResolution: Duration { .nanoseconds(1) }
@@ -44,12 +44,12 @@ public struct RunLoopClock: Clock {
     /// - Throws: `CancellationError`; ``RunLoops/RunLoop/ThreadEndedError`` if the loop's thread has ended or ends
     ///   meanwhile.
     ///
-    /// - Precondition: `deadline` is on the clock's base.
+    /// - Precondition: `deadline` is on the clock with the identity ``clockID``.
     /// - Complexity: O(log n) in the timers of the loop.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         require(
-            deadline.base == base,
-            "A task was to sleep on the \(base) clock until an instant of the \(deadline.base) clock: give deadline.converted(to: .\(base))."
+            deadline.clock == clockID,
+            "A task was to sleep on the \(clockID) clock until an instant of the \(deadline.clock) clock: give deadline.converted(to: .\(clockID))."
         )
         try Task.checkCancellation()
         let outcome = Outcome<Void>()
@@ -79,9 +79,9 @@ extension RunLoop {
     /// Returns a clock of the loop that reads the given system clock and wakes sleepers in the given mode.
     ///
     /// - Parameters:
-    ///   - base: The system clock to read.
+    ///   - clockID: The system clock to read.
     ///   - mode: The mode that sleepers are woken in; `.common` for all common modes.
-    public func clock(_ base: TimeBase = .monotonic, in mode: Mode = .common) -> RunLoopClock {
-        RunLoopClock(loop: self, mode: mode, base: base)
+    public func clock(_ clockID: ClockID = .monotonic, in mode: Mode = .common) -> RunLoopClock {
+        RunLoopClock(loop: self, mode: mode, clockID: clockID)
     }
 }

@@ -131,6 +131,7 @@ extension RunLoop {
             in modes: [RunLoop.Mode] = [.default]
         ) {
             loop.requireOwn("notification queue")
+            requireModes(modes)
             guard isValid else { return }
             removeWaiting(like: notification, coalescing)
             if style == .now { return mayTellNow(in: modes) ? tell(notification) : () }

@@ -50,6 +50,7 @@ extension RunLoop {
         for target: (any AnyObject & Sendable)? = nil, after delay: Duration? = nil, in modes: [Mode] = [.common],
         _ body: @escaping @Sendable () -> Void
     ) -> PerformRequest {
+        requireModes(modes)
         let ticket = PerformTicket(self, isWaitedFor: false, target: target, body)
         let holder = TicketHolder(ticket)
         // Made before other threads can find the ticket, added when they can: a timer that is cancelled in between is

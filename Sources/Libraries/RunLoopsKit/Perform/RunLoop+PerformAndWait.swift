@@ -32,6 +32,7 @@ extension RunLoop {
         in modes: [Mode] = [.common], startingWithin limit: Duration? = nil,
         _ body: @escaping @Sendable () throws -> Value
     ) throws -> Value {
+        requireModes(modes)
         if isOfCallingThread { return try body() }
         return try waitForTurn(startingWithin: limit, body) { holder in
             perform(in: modes) { holder.run() }

@@ -12,6 +12,7 @@ final class OwnedObservers {
         _ activities: RunLoop.Activities, order: Int, in modes: [RunLoop.Mode], label: String,
         _ handler: @escaping (RunLoop.Activities) -> Void
     ) {
+        requireModes(modes)
         let observer = RunLoop.Observer(activities, order: order, label: label) { _, activity in handler(activity) }
         observers.append(observer)
         for mode in modes { RunLoop.current.add(observer, in: mode) }

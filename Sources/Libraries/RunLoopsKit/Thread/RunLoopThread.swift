@@ -92,6 +92,7 @@ public final class RunLoopThread: Sendable {
     /// - Complexity: O(k) in the lists of modes that were ever posted in, amortised.
     @discardableResult
     public func post(in modes: [RunLoop.Mode], _ task: @escaping @Sendable () -> Void) -> Bool {
+        requireModes(modes)
         guard let added = tasks.add(task, in: modes) else { return false }
         if added.mustCall { call(added.queue, in: modes) }
         return true

@@ -68,7 +68,7 @@ extension RunLoop {
             let source = RunLoop.Source.sendable(
                 label: label.text,
                 cancel: { _, _ in reference.port?.wasCancelled() },
-                perform: { _ in reference.port?.perform() })
+                handler: { _ in reference.port?.perform() })
             queue = MessageQueue(limits, source)
             reference.port = self
             queue.attach(self)

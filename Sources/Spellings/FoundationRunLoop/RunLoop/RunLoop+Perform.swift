@@ -18,7 +18,7 @@ extension RunLoop {
     /// Does nothing if `modes` is empty. Thread safety: any thread.
     /// - Complexity: O(1) amortised in each mode; one system call if the loop sleeps.
     public func perform(inModes modes: [Mode], block: @Sendable @escaping () -> Void) {
-        native.perform(in: modes.map(\.native), block)
+        if !modes.isEmpty { native.perform(in: modes.map(\.native), block) }
     }
 
     // MARK: What Objective-C performs with selectors

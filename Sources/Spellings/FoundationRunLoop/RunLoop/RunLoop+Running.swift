@@ -38,8 +38,8 @@ extension RunLoop {
     @available(*, noasync, message: "A run blocks a thread of Swift's pool: run the loop in a synchronous function.")
     @discardableResult
     public func run(mode: Mode, before limitDate: Date) -> Bool {
-        if native.isEmpty(mode.native) { return false }
-        native.run(mode: mode.native, for: Duration(until: limitDate), returnAfterSourceHandled: true)
+        if mode == .common || native.isEmpty(in: mode.native) { return false }
+        native.run(in: mode.native, for: Duration(until: limitDate), returnsAfterSource: true)
         return true
     }
 

@@ -59,7 +59,7 @@ package class CoreFoundationEngine: Engine, @unchecked Sendable {
         }
     }
 
-    package func run(_ mode: ModeName, _ limit: RunLimit, returnAfterSourceHandled: Bool) -> Int {
+    package func run(_ mode: ModeName, _ limit: RunLimit, returnsAfterSource: Bool) -> Int {
         let seconds =
             switch limit {
             case .zero: 0.0
@@ -67,7 +67,7 @@ package class CoreFoundationEngine: Engine, @unchecked Sendable {
             case .large: 30.0
             case .unlimited: 1e20
             }
-        return Int(CFRunLoopRunInMode(name(mode), seconds, returnAfterSourceHandled).rawValue)
+        return Int(CFRunLoopRunInMode(name(mode), seconds, returnsAfterSource).rawValue)
     }
 
     package func finish() {

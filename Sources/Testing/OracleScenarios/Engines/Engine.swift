@@ -41,7 +41,7 @@ package protocol Engine: AnyObject, Sendable {
     init(_ scenario: Scenario, _ names: ModeNames, _ receiver: any CalloutReceiver)
 
     func makeItems()
-    func run(_ mode: ModeName, _ limit: RunLimit, returnAfterSourceHandled: Bool) -> Int
+    func run(_ mode: ModeName, _ limit: RunLimit, returnsAfterSource: Bool) -> Int
     /// Invalidates every item.
     func finish()
 

@@ -44,7 +44,9 @@ package final class RunLoopsEngine: Engine, @unchecked Sendable {
         }
     }
 
-    package func run(_ mode: ModeName, _ limit: RunLimit, returnAfterSourceHandled: Bool) -> Int {
+    package func run(_ mode: ModeName, _ limit: RunLimit, returnsAfterSource: Bool) -> Int {
+        // The loop traps, where Core Foundation's function finishes at once; its spelling is compared by itself.
+        if case .common = mode { return RunLoop.RunResult.finished.rawValue }
         let until: Duration? =
             switch limit {
             case .zero: .zero
@@ -53,9 +55,9 @@ package final class RunLoopsEngine: Engine, @unchecked Sendable {
             case .unlimited: nil
             }
         guard let until else {
-            return loop.run(mode: name(mode), until: nil, returnAfterSourceHandled: returnAfterSourceHandled).rawValue
+            return loop.run(in: name(mode), until: nil, returnsAfterSource: returnsAfterSource).rawValue
         }
-        return loop.run(mode: name(mode), for: until, returnAfterSourceHandled: returnAfterSourceHandled).rawValue
+        return loop.run(in: name(mode), for: until, returnsAfterSource: returnsAfterSource).rawValue
     }
 
     package func finish() {
@@ -77,8 +79,8 @@ package final class RunLoopsEngine: Engine, @unchecked Sendable {
             } catch {
                 preconditionFailure("an eventfd could not be added to a mode: \(error)")
             }
-        case .timer(let index): loop.add(timers[index], in: name(mode))
-        case .observer(let index): loop.add(observers[index], in: name(mode))
+        case .timer(let index): loop.addUnlessElsewhere(timers[index], in: name(mode))
+        case .observer(let index): loop.addUnlessElsewhere(observers[index], in: name(mode))
         }
     }
 
@@ -97,7 +99,11 @@ package final class RunLoopsEngine: Engine, @unchecked Sendable {
 
     package func invalidate(_ item: ItemName) { object(item).invalidate() }
     package func isValid(_ item: ItemName) -> Bool { object(item).isValid }
-    package func markCommon(_ mode: Int) { loop.addCommonMode(name(.mode(mode))) }
+    package func markCommon(_ mode: Int) {
+        do { try loop.addCommonMode(name(.mode(mode))) } catch {
+            preconditionFailure("a mode could not be marked as common: \(error)")
+        }
+    }
     package func signal(_ source: Int) { sources[source].signal() }
     package func isSignalled(_ source: Int) -> Bool { sources[source].isSignalled }
     package func trigger(descriptor: Int) { events[descriptor].write() }
@@ -113,7 +119,7 @@ package final class RunLoopsEngine: Engine, @unchecked Sendable {
     }
 
     package func setFireDate(ofTimer timer: Int, to date: FireDate) {
-        timers[timer].fireInstant = instant(date)
+        timers[timer].deadline = instant(date)
     }
 
     package func nextFireDate(in mode: ModeName) -> SeenDate? {
@@ -124,7 +130,7 @@ package final class RunLoopsEngine: Engine, @unchecked Sendable {
         guard let current = loop.currentMode else { return false }
         return timers.contains { timer in
             guard timer.isValid, loop.contains(timer, in: current) else { return false }
-            let wait = offset(timer.fireInstant) - now
+            let wait = offset(timer.deadline) - now
             return wait > -300_000 && wait < 500_000_000
         }
     }
@@ -168,7 +174,7 @@ extension RunLoopsEngine {
             order: spec.order,
             schedule: { _, mode in receiver.receive(.schedule(source: index, mode: mode.rawValue)) },
             cancel: { _, mode in receiver.receive(.cancel(source: index, mode: mode.rawValue)) },
-            perform: { _ in receiver.receive(.source(index)) })
+            handler: { _ in receiver.receive(.source(index)) })
     }
 
     private func makeDescriptor(_ index: Int) -> RunLoop.DescriptorSource {

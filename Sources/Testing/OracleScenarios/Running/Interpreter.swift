@@ -209,13 +209,13 @@ extension Interpreter {
 
     /// Removes blocks, closures and wake-ups from the main loop, which would show in the next scenario.
     private func leaveNothingBehind() {
-        for mode in 0..<scenario.modeCount { _ = engine.run(.mode(mode), .zero, returnAfterSourceHandled: false) }
+        for mode in 0..<scenario.modeCount { _ = engine.run(.mode(mode), .zero, returnsAfterSource: false) }
         for _ in 0..<1_000 where queued.withLock({ $0 }) > 0 {
-            _ = engine.run(.mode(0), .zero, returnAfterSourceHandled: false)
+            _ = engine.run(.mode(0), .zero, returnsAfterSource: false)
         }
         precondition(queued.withLock { $0 } == 0, "the main queue was not served by the main loop")
         // A wake-up, an expired timer descriptor, the main queue's descriptor: one a turn.
-        for _ in 0..<8 { _ = engine.run(.mode(0), .zero, returnAfterSourceHandled: false) }
+        for _ in 0..<8 { _ = engine.run(.mode(0), .zero, returnsAfterSource: false) }
     }
 }
 
@@ -280,7 +280,7 @@ extension Interpreter {
         write("run \(ProgramText.mode(mode)) {")
         shared.withLock { $0.limits.append(limit) }
         stops.runBegins()
-        let result = engine.run(mode, limit, returnAfterSourceHandled: returnAfter)
+        let result = engine.run(mode, limit, returnsAfterSource: returnAfter)
         stops.runEnds()
         shared.withLock { _ = $0.limits.popLast() }
         write("} \(ProgramText.result(result))")

@@ -53,7 +53,7 @@ package enum Action: Hashable, Sendable {
     case perform(block: Int, [ModeName])
     case queue(Int)
     case setFireDate(timer: Int, FireDate)
-    case run(ModeName, RunLimit, returnAfterSourceHandled: Bool)
+    case run(ModeName, RunLimit, returnsAfterSource: Bool)
     case askContains(ItemName, ModeName)
     case askValid(ItemName)
     case askSignalled(Int)

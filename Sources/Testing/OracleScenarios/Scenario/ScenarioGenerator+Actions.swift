@@ -57,7 +57,7 @@ extension ScenarioGenerator {
         // The default mode more often than the others: it is where most items are.
         let mode: ModeName =
             random.chance(1) ? .common : .mode(random.chance(40) ? 0 : random.upTo(scenario.modeCount - 1))
-        return .run(mode, limit, returnAfterSourceHandled: random.chance(30))
+        return .run(mode, limit, returnsAfterSource: random.chance(30))
     }
 
     mutating func makeModes() -> [ModeName] {

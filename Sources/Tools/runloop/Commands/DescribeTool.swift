@@ -8,14 +8,14 @@ import RunLoops
 struct DescribeTool: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "describe",
-        abstract: "Prints the dump() of a small loop that has an item of every kind.")
+        abstract: "Prints the detailedDescription() of a small loop that has an item of every kind.")
 
     func run() throws { try MainActor.assumeIsolated { try describe() } }
 
     @MainActor
     private func describe() throws {
         let loop = RunLoop.main
-        loop.addCommonMode(.tracking)
+        try loop.addCommonMode(.tracking)
 
         let clock = RunLoop.Timer.mainActor(.every(.seconds(1)), tolerance: .milliseconds(100), label: "clock") { _ in }
         let alarm = RunLoop.Timer.mainActor(.after(.seconds(60)), label: "alarm") { _ in }
@@ -33,7 +33,7 @@ struct DescribeTool: ParsableCommand {
         inbox.signal()
         RunLoop.performOnMainActor(in: .default) {}
 
-        Output.text(loop.dump())
+        Output.text(loop.detailedDescription())
         for item in [pool, commit, clock, inbox, alarm, input] as [RunLoop.Item] { item.invalidate() }
     }
 }

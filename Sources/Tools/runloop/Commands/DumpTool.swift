@@ -10,7 +10,7 @@ struct DumpTool: ParsableCommand {
         commandName: "dump", abstract: "Prints all items of the loops of a process, and the callouts that are running.",
         discussion: """
             Works while a loop hangs, too. For each loop it prints the thread, the mode, the running callouts, outermost \
-            first, with the source locations where their items were made, and the loop's dump().
+            first, with the source locations where their items were made, and the loop's detailedDescription().
             """)
 
     private static let patience = Duration.seconds(5)

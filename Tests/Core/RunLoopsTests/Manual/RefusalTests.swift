@@ -17,7 +17,7 @@ import Testing
                 try manual.loop.add(source, in: .default)
             }
             #expect(!manual.loop.contains(source, in: .default))
-            #expect(manual.loop.poll() == .finished)
+            #expect(manual.loop.runTurn() == .finished)
             #expect(source.isValid)
             // And it can be added when the system has recovered.
             try manual.loop.add(source, in: .default)
@@ -28,7 +28,7 @@ import Testing
     @Test func `A source that cannot be added to one common mode is added to none`() throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
-            loop.addCommonMode("second")
+            try loop.addCommonMode("second")
             let witness = Witness()
             do {
                 let token = witness.makeToken()
@@ -44,18 +44,18 @@ import Testing
                 first.invalidate()
             }
             #expect(witness.isGone)
-            #expect(loop.poll() == .finished)
-            #expect(loop.poll(mode: "second") == .finished)
+            #expect(loop.runTurn() == .finished)
+            #expect(loop.runTurn(in: "second") == .finished)
             // A mode marked later does not get what was refused.
-            loop.addCommonMode("third")
-            #expect(loop.poll(mode: "third") == .finished)
+            try loop.addCommonMode("third")
+            #expect(loop.runTurn(in: "third") == .finished)
         }
     }
 
     @Test func `If a source cannot be added to the common modes, it stays in its earlier mode`() throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
-            loop.addCommonMode("second")
+            try loop.addCommonMode("second")
             let source = RunLoop.DescriptorSource(8) { _, _ in }
             try loop.add(source, in: .default)
             manual.failNext("epoll_ctl", with: ENOMEM)
@@ -64,7 +64,7 @@ import Testing
             #expect(!loop.contains(source, in: "second"))
             #expect(!loop.contains(source, in: .common))
             // A mode marked later does not get what was refused.
-            loop.addCommonMode("third")
+            try loop.addCommonMode("third")
             #expect(!loop.contains(source, in: "third"))
             #expect(try loop.add(source, in: .common))
             for mode: RunLoop.Mode in [.default, "second", "third", .common] {
@@ -76,7 +76,7 @@ import Testing
     @Test func `A source stays in the common modes if the system refuses to add it to them again`() throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
-            loop.addCommonMode("second")
+            try loop.addCommonMode("second")
             let source = RunLoop.DescriptorSource(8) { _, _ in }
             try loop.add(source, in: .common)
             loop.remove(source, from: "second")
@@ -85,7 +85,7 @@ import Testing
             #expect(loop.contains(source, in: .default))
             #expect(!loop.contains(source, in: "second"))
             #expect(loop.contains(source, in: .common))
-            loop.addCommonMode("third")
+            try loop.addCommonMode("third")
             #expect(loop.contains(source, in: "third"))
         }
     }
@@ -98,7 +98,7 @@ import Testing
                 RunLoop.Timer(.after(.seconds(2))) { _ in fired.value = start.duration(to: manual.now) }, in: .default)
             manual.interruptNextWaits(5)
             let recorder = RunLoop.TraceRecorder(manual.loop)
-            manual.loop.run(mode: .default, for: .seconds(5))
+            manual.loop.run(in: .default, for: .seconds(5))
             #expect(fired.value == .seconds(2))
             #expect(manual.waits == 6)
             #expect(manual.sleeps == 1)
@@ -107,15 +107,34 @@ import Testing
         }
     }
 
-    @Test func `Marking a mode as common traps if a common descriptor source is refused`() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            try ManualRunLoop.with { manual in
-                try manual.loop.add(RunLoop.DescriptorSource(1) { _, _ in }, in: .common)
-                manual.failNext("epoll_ctl", with: EMFILE)
-                manual.loop.addCommonMode("refused")
+    @Test func `Marking a mode as common throws if a common descriptor source is refused, and changes nothing`() throws
+    {
+        try ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let schedules = Locked<[RunLoop.Mode]>([])
+            let timer = RunLoop.Timer(.after(.seconds(1))) { _ in }
+            let observer = RunLoop.Observer(.all) { _, _ in }
+            let signalled = RunLoop.Source(schedule: { _, mode in schedules.withLock { $0.append(mode) } }) { _ in }
+            let source = RunLoop.DescriptorSource(1) { _, _ in }
+            loop.add(timer, in: .common)
+            loop.add(observer, in: .common)
+            loop.add(signalled, in: .common)
+            try loop.add(source, in: .common)
+            manual.failNext("epoll_ctl", with: EMFILE)
+            #expect(throws: RunLoop.SystemCallError(call: "epoll_ctl", code: EMFILE)) {
+                try loop.addCommonMode("refused")
             }
+            #expect(loop.commonModes == [.default])
+            for item in [timer, observer, signalled, source] {
+                #expect(!loop.contains(item, in: "refused"))
+                #expect(loop.contains(item, in: .common))
+                #expect(loop.contains(item, in: .default))
+            }
+            #expect(schedules.copy == [.default])
+            // Nothing stands in the way of a second attempt.
+            try loop.addCommonMode("refused")
+            for item in [timer, observer, signalled, source] { #expect(loop.contains(item, in: "refused")) }
+            #expect(schedules.copy == [.default, "refused"])
         }
-        expectText(
-            result, "refused cannot be marked as common, because a common descriptor source finds no place in it")
     }
 }

@@ -37,7 +37,7 @@ import Testing
         #expect(instant.advanced(by: .seconds(Int64.max)).nanoseconds == .max)
         #expect(RunLoop.Instant(nanoseconds: -10).advanced(by: .seconds(Int64.min)).nanoseconds == .min)
         #expect(instant.advanced(by: .nanoseconds(1)) > instant)
-        #expect(instant.advanced(by: .seconds(1)).base == .monotonic)
+        #expect(instant.advanced(by: .seconds(1)).clock == .monotonic)
     }
 
     @Test func `The duration between the first and the last instant is exact`() {
@@ -47,13 +47,13 @@ import Testing
         #expect(last.duration(to: first) == .nanoseconds(Int64.min) - .nanoseconds(Int64.max))
     }
 
-    @Test(arguments: RunLoop.TimeBase.allCases)
-    func `now does not decrease, except on the wall clock`(base: RunLoop.TimeBase) {
-        let earlier = RunLoop.Instant.now(base)
-        let later = RunLoop.Instant.now(base)
-        #expect(earlier.base == base)
+    @Test(arguments: RunLoop.ClockID.allCases)
+    func `now does not decrease, except on the wall clock`(clock: RunLoop.ClockID) {
+        let earlier = RunLoop.Instant.now(clock)
+        let later = RunLoop.Instant.now(clock)
+        #expect(earlier.clock == clock)
         // The wall clock may be set back meanwhile.
-        if base != .realtime { #expect(earlier <= later) }
+        if clock != .realtime { #expect(earlier <= later) }
     }
 
     @Test func `The boottime clock is not behind the monotonic clock`() {
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test func `Instants of different clocks are not equal`() {
-        #expect(RunLoop.Instant(nanoseconds: 1) != RunLoop.Instant(nanoseconds: 1, base: .boottime))
+        #expect(RunLoop.Instant(nanoseconds: 1) != RunLoop.Instant(nanoseconds: 1, clock: .boottime))
     }
 
     @Test func `Comparing instants of different clocks traps with a message that names the conversion`() async {
@@ -80,19 +80,19 @@ import Testing
     }
 
     @Test func `The duration between instants of different clocks is measured from now`() {
-        for base in RunLoop.TimeBase.allCases {
-            for other in RunLoop.TimeBase.allCases {
-                let now = RunLoop.Instant.now(base)
+        for clock in RunLoop.ClockID.allCases {
+            for other in RunLoop.ClockID.allCases {
+                let now = RunLoop.Instant.now(clock)
                 let soon = RunLoop.Instant.now(other) + .seconds(3600)
                 // The clocks are not read at the same moment, and a test may wait long for its processor.
-                #expect(now < soon.converted(to: base))
+                #expect(now < soon.converted(to: clock))
                 #expect(now.duration(to: soon) > .seconds(1800) && soon - now < .seconds(5400))
-                #expect(soon.converted(to: base).base == base)
+                #expect(soon.converted(to: clock).clock == clock)
             }
         }
-        let last = RunLoop.Instant(nanoseconds: .max, base: .boottime)
+        let last = RunLoop.Instant(nanoseconds: .max, clock: .boottime)
         #expect(last.converted(to: .boottime) == last)
         // A date that does not fit is the last that does.
-        #expect(RunLoop.Instant(nanoseconds: .min, base: .realtime).converted(to: .monotonic).nanoseconds == .min)
+        #expect(RunLoop.Instant(nanoseconds: .min, clock: .realtime).converted(to: .monotonic).nanoseconds == .min)
     }
 }

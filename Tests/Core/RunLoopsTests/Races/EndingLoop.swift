@@ -27,7 +27,7 @@ final class EndingLoop: Sendable {
         thread = TestThread {
             let loop = RunLoop.current
             let keeper = RunLoop.Source.sendable(
-                cancel: { _, _ in signs.isOver.store(true, ordering: .releasing) }, perform: { _ in })
+                cancel: { _, _ in signs.isOver.store(true, ordering: .releasing) }, handler: { _ in })
             loop.add(keeper, in: .default)
             found.withLock { $0 = loop }
             permit.signal()

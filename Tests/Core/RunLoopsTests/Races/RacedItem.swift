@@ -54,7 +54,7 @@ struct RacedItem: Sendable {
             item = RunLoop.Source.sendable(
                 schedule: { _, _ in record.scheduled.add(1, ordering: .relaxed) },
                 cancel: { _, _ in record.scheduled.subtract(1, ordering: .relaxed) },
-                perform: { _ in called() })
+                handler: { _ in called() })
         case .timer: item = RunLoop.Timer.sendable(.after(.zero, every: .seconds(3600))) { _ in called() }
         case .observer: item = RunLoop.Observer.sendable(.all) { _, _ in called() }
         case .descriptorSource: item = RunLoop.DescriptorSource.sendable(descriptor) { _, _ in called() }
@@ -74,14 +74,14 @@ struct RacedItem: Sendable {
         case .removeCommon: home.remove(item, from: .common)
         case .removeElsewhere: track.elsewhere.remove(item, from: .default)
         case .removeFromEach: for mode in [.default] + track.marked { home.remove(item, from: mode) }
-        case .markCommon: home.addCommonMode(track.fresh)
+        case .markCommon: home.markCommon(track.fresh)
         case .invalidate:
             item.invalidate()
             if SystemCalls.threadID == home.threadID { record.isOver.store(true, ordering: .relaxed) }
         case .describe: _ = item.description
         case .signal: (item as? RunLoop.Source)?.signal()
         case .restart: (item as? RunLoop.Timer)?.restart(after: .zero)
-        case .setFireInstant: (item as? RunLoop.Timer).map { $0.fireInstant = $0.fireInstant }
+        case .setFireInstant: (item as? RunLoop.Timer).map { $0.deadline = $0.deadline }
         case .setTolerance: (item as? RunLoop.Timer).map { $0.tolerance = .seconds(1) - $0.tolerance }
         case .setEvents: (item as? RunLoop.DescriptorSource).map { $0.events = $0.events.isEmpty ? .readable : [] }
         }
@@ -91,8 +91,8 @@ struct RacedItem: Sendable {
     private func add(to loop: RunLoop, _ mode: RunLoop.Mode) -> Bool {
         switch item {
         case let source as RunLoop.Source: return loop.add(source, in: mode)
-        case let timer as RunLoop.Timer: return loop.add(timer, in: mode)
-        case let observer as RunLoop.Observer: return loop.add(observer, in: mode)
+        case let timer as RunLoop.Timer: return loop.addUnlessElsewhere(timer, in: mode)
+        case let observer as RunLoop.Observer: return loop.addUnlessElsewhere(observer, in: mode)
         case let source as RunLoop.DescriptorSource:
             do { return try loop.add(source, in: mode) } catch { preconditionFailure("\(error)") }
         default: preconditionFailure("\(item) is of no kind that is raced")

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import RunLoops
+import RunLoopsTestSupport
 import RunLoopsTesting
 
 // What each step does, to the loops and to what is expected of them. What is expected changes first: a call may call
@@ -84,7 +85,7 @@ extension Simulation {
             let source = RunLoop.Source.sendable(
                 order: order, schedule: { [unowned self] _, _ in schedule(number, 1) },
                 cancel: { [unowned self] _, _ in schedule(number, -1) },
-                perform: { [unowned self, life] _ in withExtendedLifetime(life) { sourceIsCalled(items[number]) } })
+                handler: { [unowned self, life] _ in withExtendedLifetime(life) { sourceIsCalled(items[number]) } })
             let item = SimulatedItem(number, .source(source))
             item.order = order
             made = (item, loop, mode)
@@ -127,9 +128,9 @@ extension Simulation {
         let name = SimulatedLoop.mode(mode)
         let isIn =
             switch item.item {
-            case .timer(let timer): loop.loop.add(timer, in: name)
+            case .timer(let timer): loop.loop.addUnlessElsewhere(timer, in: name)
             case .source(let source): loop.loop.add(source, in: name)
-            case .observer(let observer): loop.loop.add(observer, in: name)
+            case .observer(let observer): loop.loop.addUnlessElsewhere(observer, in: name)
             case .descriptor: false
             }
         expect(isIn == isExpected, "add of \(item.name) returned \(isIn)")
@@ -229,7 +230,7 @@ extension Simulation {
                     item.date = max(now, now + Self.nanoseconds(delay))
                     item.missed = 0
                 }
-                timer.fireInstant = RunLoop.Instant(nanoseconds: now + Self.nanoseconds(delay), base: item.clock)
+                timer.deadline = RunLoop.Instant(nanoseconds: now + Self.nanoseconds(delay), clock: item.clock)
             }
         case .setTolerance(let number, let tolerance):
             withTimer(number) { item, timer in
@@ -310,7 +311,7 @@ extension Simulation {
                 item.enter(loop.number, mode, tick)
             }
         }
-        loop.loop.addCommonMode(SimulatedLoop.mode(mode))
+        loop.loop.markCommon(SimulatedLoop.mode(mode))
     }
 
     /// The loop's thread ends with whatever is in the loop.
@@ -358,16 +359,16 @@ extension Simulation {
         switch limit {
         case .poll:
             asked()
-            result = loop.loop.poll(mode: name, returnAfterSourceHandled: afterSource)
+            result = loop.loop.runTurn(in: name, returnsAfterSource: afterSource)
         case .idle:
             asked()
-            result = loop.loop.runUntilIdle(mode: name)
+            result = loop.loop.runUntilIdle(in: name)
         case .never:
             asked()
-            result = loop.loop.run(mode: name, until: nil, returnAfterSourceHandled: afterSource)
+            result = loop.loop.run(in: name, until: nil, returnsAfterSource: afterSource)
         case .milliseconds(let length):
             asked(now + Self.nanoseconds(length))
-            result = loop.loop.run(mode: name, for: .milliseconds(length), returnAfterSourceHandled: afterSource)
+            result = loop.loop.run(in: name, for: .milliseconds(length), returnsAfterSource: afterSource)
         }
         if nextRun == nil { return }
         // No run has begun: there was nothing to run for.

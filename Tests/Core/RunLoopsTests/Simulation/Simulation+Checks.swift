@@ -35,8 +35,8 @@ extension Simulation {
         case .timer(let timer):
             if item.isValid {
                 expect(
-                    timer.fireInstant.nanoseconds == item.date,
-                    "\(item.name) is due \((timer.fireInstant.nanoseconds - item.date) / 1000) µs off its date")
+                    timer.deadline.nanoseconds == item.date,
+                    "\(item.name) is due \((timer.deadline.nanoseconds - item.date) / 1000) µs off its date")
             }
         case .source(let source):
             expect(
@@ -52,7 +52,7 @@ extension Simulation {
         if !items.contains(where: { $0.refusals > 0 }) {
             let isEmpty = isEmpty(loop, mode)
             expect(
-                loop.loop.isEmpty(SimulatedLoop.modes[mode]) == isEmpty,
+                loop.loop.isEmpty(in: SimulatedLoop.modes[mode]) == isEmpty,
                 "mode \(mode) of loop \(loop.number) is \(isEmpty ? "not " : "")empty by mistake")
         }
         var nearest: Int64?
@@ -63,7 +63,7 @@ extension Simulation {
             nearest = min(nearest ?? .max, delay.date - kernel.now(.monotonic))
         }
         let next = loop.loop.nextTimerDeadline(in: SimulatedLoop.modes[mode]).map {
-            $0.nanoseconds - kernel.now($0.base)
+            $0.nanoseconds - kernel.now($0.clock)
         }
         expect(next == nearest, "the next timer of mode \(mode) of loop \(loop.number) is not the first that is due")
     }

@@ -19,6 +19,26 @@ import Testing
         expectText(result, "Make it with .sendable(")
     }
 
+    @Test func `Adding a timer or an observer that is in another loop traps and names the remedy`() async {
+        let timer = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let timer = RunLoop.Timer.sendable(.after(.seconds(1)), label: "shared") { _ in }
+            let other = RunningLoop()
+            other.loop.add(timer, in: .default)
+            TestThread.run { RunLoop.current.add(timer, in: .default) }
+        }
+        expectText(timer, "<RunLoop.Timer shared>")
+        expectText(timer, "is in a mode of another loop")
+        expectText(timer, "remove it from the modes of that loop first, or make one for each loop")
+        let observer = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let observer = RunLoop.Observer.sendable(.all, label: "shared") { _, _ in }
+            let other = RunningLoop()
+            other.loop.add(observer, in: .common)
+            TestThread.run { RunLoop.current.add(observer, in: .common) }
+        }
+        expectText(observer, "<RunLoop.Observer shared>")
+        expectText(observer, "remove it from the modes of that loop first, or make one for each loop")
+    }
+
     @Test func `Adding a main actor item to a loop other than the main loop traps`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let timer = RunLoop.Timer.mainActor(.after(.zero)) { _ in }
@@ -33,7 +53,7 @@ import Testing
     @Test func `Running a loop on another thread traps`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let other = TestThread.run { RunLoop.current }
-            TestThread.run { _ = other.run(mode: .default, for: .zero) }
+            TestThread.run { _ = other.run(in: .default, for: .zero) }
         }
         expectText(result, "A run loop can only be run by its own thread")
         expectText(result, "Use perform, signal or stop")
@@ -67,14 +87,14 @@ import Testing
         expectText(result, "was the result of open or socket checked?")
     }
 
-    @Test func `A run limit or a fireInstant on the wrong clock traps`() async {
+    @Test func `A run limit or a deadline on the wrong clock traps`() async {
         let run = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            TestThread.run { _ = RunLoop.current.run(mode: .default, until: .now(.realtime)) }
+            TestThread.run { _ = RunLoop.current.run(in: .default, until: .now(.realtime)) }
         }
         expectText(run, "A run ends at an instant of the monotonic clock")
         expectText(run, "give instant.converted(to: .monotonic)")
         let timer = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            RunLoop.Timer(.after(.zero)) { _ in }.fireInstant = .now(.boottime)
+            RunLoop.Timer(.after(.zero)) { _ in }.deadline = .now(.boottime)
         }
         expectText(timer, "was given an instant of the boottime clock: give instant.converted(to: .monotonic)")
     }
@@ -91,7 +111,7 @@ import Testing
                         fires.increment()
                         if fires.count == 20 { loop.stop() }
                     }, in: .default)
-                _ = loop.run(mode: .default, for: .milliseconds(5))
+                _ = loop.run(in: .default, for: .milliseconds(5))
                 let child = fork()
                 if child == 0 {
                     // The output shows only the trap.
@@ -115,7 +135,7 @@ import Testing
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let uses: [@Sendable (RunLoop) -> Void] = [
                 { $0.stop() }, { $0.perform {} }, { $0.add(RunLoop.Source.sendable { _ in }, in: .default) },
-                { $0.run(mode: .default, for: .zero) }, { $0.addCommonMode("x") },
+                { $0.run(in: .default, for: .zero) }, { $0.markCommon("x") },
                 { $0.remove(RunLoop.Source.sendable { _ in }, from: .default) },
             ]
             let statuses = TestThread.run { () -> [CInt] in

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension RunLoop {
-    /// The clock that an instant is counted on.
+    /// The identity of a clock of the system, on which instants are counted.
     ///
-    /// See `clock_gettime(2)`.
-    public enum TimeBase: UInt8, Sendable, Hashable, CaseIterable {
+    /// Corresponds to `clockid_t`, see `clock_gettime(2)`.
+    public enum ClockID: UInt8, Sendable, Hashable, CaseIterable {
         /// `CLOCK_MONOTONIC`: counts from the start of the machine and stands still while it is suspended.
         case monotonic
         /// `CLOCK_BOOTTIME`: counts from the start of the machine, also while it is suspended.

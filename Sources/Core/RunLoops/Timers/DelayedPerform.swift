@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension RunLoop {
-    /// Identifies a delayed closure, so that the closure can be cancelled.
+    /// A closure that was given to ``RunLoop/perform(after:in:fileID:line:_:)`` and waits for its delay; cancels it by
+    /// ``RunLoop/cancel(_:)``.
     ///
     /// You need not keep the value. For a closure in one mode it retains nothing. For a closure in the common modes it
     /// retains the closure until the closure has run or is cancelled, also after the end of the loop's thread.
     ///
     /// Thread safety: a value; any thread.
-    public struct Delayed: Hashable, Sendable {
+    public struct DelayedPerform: Hashable, Sendable {
         /// Identifies a closure that waits in one mode.
         struct Name: Hashable, Sendable {
             let loop: UInt32
@@ -37,7 +38,7 @@ extension RunLoop {
     /// Runs a closure on the loop's thread once, when a delay has passed.
     ///
     /// This is the cheapest kind of timer: a closure in one mode needs an entry of a table and no object. The loop
-    /// calls delayed closures and timers together, in the order of their dates. Until the closure is called, its mode
+    /// calls delayed closures and timers together, in the order of their deadlines. Until the closure is called, its mode
     /// is not empty. A sleeping loop wakes up for the closure.
     ///
     /// - Parameters:
@@ -56,7 +57,7 @@ extension RunLoop {
     public func perform(
         after delay: Duration, in mode: Mode = .default, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: consuming @escaping @Sendable () -> Void
-    ) -> Delayed {
+    ) -> DelayedPerform {
         postpone(delay, mode, CodeLocation(fileID, line), body)
     }
 
@@ -73,7 +74,7 @@ extension RunLoop {
     public func performLocally(
         after delay: Duration, in mode: Mode = .default, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: consuming @escaping () -> Void
-    ) -> Delayed {
+    ) -> DelayedPerform {
         requireLocal()
         return postpone(delay, mode, CodeLocation(fileID, line), body)
     }
@@ -86,29 +87,31 @@ extension RunLoop {
     public static func performOnMainActor(
         after delay: Duration, in mode: Mode = .default, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: consuming @escaping @MainActor () -> Void
-    ) -> Delayed {
+    ) -> DelayedPerform {
         main.postpone(delay, mode, CodeLocation(fileID, line), forMainThread(body))
     }
 
     /// Cancels a closure that waits for its delay, and releases it.
     ///
     /// - Returns: Whether this call has cancelled the closure. `false` if the closure is running, has run, or was
-    ///   cancelled before; always `false` for a closure of another loop.
+    ///   cancelled before.
     ///
     /// Corresponds to `cancelPreviousPerformRequestsWithTarget:`, for one request. Thread safety: any thread.
+    /// - Precondition: the closure was given to this loop.
     /// - Complexity: O(log n) in the timers of the mode.
     @discardableResult
-    public func cancel(_ delayed: Delayed) -> Bool {
+    public func cancel(_ delayed: DelayedPerform) -> Bool {
         checkNotForked()
         switch delayed.kind {
         case .never:
             return false
         case .inCommonModes(let common):
-            guard common.timer.belongs(to: state), common.timer.becomeInvalid() else { return false }
+            requireOwn(common.timer.belongs(to: state) || !common.timer.isValid)
+            guard common.timer.becomeInvalid() else { return false }
             // The thread has ended before the closure could run.
             return !withLock { state.isDead }
         case .inMode(let name):
-            if name.loop != state.number { return false }
+            requireOwn(name.loop == state.number)
             lock()
             let body = state.takeDelayed(name)
             unlock()
@@ -120,28 +123,36 @@ extension RunLoop {
         }
     }
 
+    private func requireOwn(_ isOwn: Bool) {
+        require(
+            isOwn,
+            "A closure that waits in another loop was to be cancelled in the loop of thread \(threadID): call cancel of the loop that perform was called on."
+        )
+    }
+
     @inline(__always)
     private func postpone(
         _ delay: Duration, _ mode: Mode, _ location: CodeLocation, _ body: consuming @escaping () -> Void
-    ) -> Delayed {
+    ) -> DelayedPerform {
         checkNotForked()
         let date = now(.monotonic).clampedAdding(max(0, delay.clampedNanoseconds))
         if mode == .common { return postponeInCommonModes(date, location, body) }
         let body = DelayedBody(call: body, location: location)
         lock()
         defer { unlock() }
-        if state.isDead { return Delayed(kind: .never) }
-        return Delayed(kind: .inMode(state.putDelayed(body, at: date, in: mode)))
+        if state.isDead { return DelayedPerform(kind: .never) }
+        return DelayedPerform(kind: .inMode(state.putDelayed(body, at: date, in: mode)))
     }
 
     @inline(never)
     private func postponeInCommonModes(
         _ date: Int64, _ location: CodeLocation, _ body: @escaping () -> Void
-    ) -> Delayed {
+    ) -> DelayedPerform {
         let timer = Timer(onceAt: date, ItemLabel(location), allowedThread: threadID) { timer in
             // Before the callout, and unless another thread cancels the closure at this moment.
             if timer.becomeInvalid() { body() }
         }
-        return Delayed(kind: add(timer, in: .common) ? .inCommonModes(Delayed.CommonTimer(timer: timer)) : .never)
+        return DelayedPerform(
+            kind: add(timer, in: .common) ? .inCommonModes(DelayedPerform.CommonTimer(timer: timer)) : .never)
     }
 }
