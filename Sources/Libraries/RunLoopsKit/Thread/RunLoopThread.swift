@@ -71,7 +71,7 @@ public final class RunLoopThread: Sendable {
     @discardableResult
     public func post(_ task: @escaping @Sendable () -> Void) -> Bool {
         guard let added = tasks.add(task) else { return false }
-        if added.mustCall, !modes.isEmpty { call(added.queue, in: [.common]) }
+        if added.mustCall { call(added.queue, in: [.common]) }
         return true
     }
 
@@ -93,7 +93,7 @@ public final class RunLoopThread: Sendable {
     @discardableResult
     public func post(in modes: [RunLoop.Mode], _ task: @escaping @Sendable () -> Void) -> Bool {
         guard let added = tasks.add(task, in: modes) else { return false }
-        if added.mustCall { call(added.queue, in: modes) }
+        if added.mustCall, !modes.isEmpty { call(added.queue, in: modes) }
         return true
     }
 
