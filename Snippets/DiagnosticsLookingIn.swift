@@ -14,5 +14,5 @@ do {
 
 let tick = RunLoop.Timer(.every(.milliseconds(100)), tolerance: .milliseconds(10), label: "tick") { _ in }
 RunLoop.main.add(tick, in: .default)
-RunLoop.main.run(mode: .default, for: .seconds(1))
+RunLoop.main.run(in: .default, for: .seconds(1))
 RunLoop.Inspector.stop()

@@ -10,7 +10,7 @@ loop.add(RunLoop.Timer(.every(.milliseconds(5)), label: "tick") { _ in usleep(1_
 // snippet.METER
 let metering = RunLoop.Metering()
 metering.add(loop)
-loop.run(mode: .default, for: .milliseconds(50))
+loop.run(in: .default, for: .milliseconds(50))
 
 for reading in metering.readings() {
     let statistics = reading.statistics
@@ -25,5 +25,5 @@ let watch = RunLoop.Watch(limits: [.timer: .milliseconds(1)], watchesRuns: false
     print("The \(callout.callee) “\(callout.label)”, made at \(callout.place ?? "?"), took \(callout.length)")
 }
 watch.add(loop)
-loop.run(mode: .default, for: .milliseconds(20))
+loop.run(in: .default, for: .milliseconds(20))
 // snippet.end

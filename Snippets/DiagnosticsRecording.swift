@@ -9,7 +9,7 @@ loop.add(RunLoop.Timer(.every(.milliseconds(5)), label: "tick") { _ in }, in: .d
 // snippet.RECORD
 let recording = RunLoop.Recording()
 recording.add(loop)
-loop.run(mode: .default, for: .milliseconds(50))
+loop.run(in: .default, for: .milliseconds(50))
 recording.stop()
 
 let trace = recording.trace()

@@ -22,10 +22,10 @@ try RunLoop.current.add(follower, in: .default)
 // snippet.end
 // snippet.hide
 fclose(fopen(path, "w"))
-RunLoop.current.poll()
+RunLoop.current.runTurn()
 fclose(fopen(path + ".new", "w"))
 rename(path + ".new", path)
-RunLoop.current.poll()
+RunLoop.current.runTurn()
 remove(path)
 rmdir(directory)
 // snippet.show

@@ -26,5 +26,5 @@ DispatchQueue.global().async { hangUp.invalidate() }
 // snippet.end
 
 kill(getpid(), SIGWINCH)
-RunLoop.main.run(mode: .default, for: .milliseconds(50))
+RunLoop.main.run(in: .default, for: .milliseconds(50))
 print(screen.text)

@@ -14,4 +14,4 @@ guard pressure >= 0, write(pressure, threshold, threshold.utf8.count + 1) > 0 el
 let source = RunLoop.DescriptorSource(pressure, for: .priority, closes: true) { _, _ in print("memory is short") }
 try RunLoop.main.add(source, in: .common)
 // snippet.end
-RunLoop.main.run(mode: .default, for: .milliseconds(50))
+RunLoop.main.run(in: .default, for: .milliseconds(50))

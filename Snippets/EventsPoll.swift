@@ -22,7 +22,7 @@ import RunLoopsEvents
         }
         // snippet.end
         write(output, "x", 1)
-        RunLoop.current.run(mode: .default, for: .seconds(10))
+        RunLoop.current.run(in: .default, for: .seconds(10))
         source.invalidate()
     }
 }

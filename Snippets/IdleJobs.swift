@@ -14,5 +14,5 @@ queue.progressHandler = { progress in
     print("\(progress.completed) of \(progress.total)")
     if progress.fraction == 1 { RunLoop.current.stop() }
 }
-RunLoop.current.run(mode: .default, for: .seconds(5))
+RunLoop.current.run(in: .default, for: .seconds(5))
 // snippet.end

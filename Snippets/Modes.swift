@@ -3,7 +3,7 @@
 import RunLoops
 
 let loop = RunLoop.current
-loop.addCommonMode(.tracking)
+try loop.addCommonMode(.tracking)
 
 var ticks = (ofDefault: 0, ofCommon: 0)
 let onlyDefault = RunLoop.Timer(.every(.milliseconds(10))) { _ in ticks.ofDefault += 1 }
@@ -13,6 +13,6 @@ loop.add(everywhere, in: .common)
 
 for mode in [RunLoop.Mode.default, .tracking, .default] {
     ticks = (0, 0)
-    loop.run(mode: mode, for: .milliseconds(102))  // a little more than ten ticks
+    loop.run(in: mode, for: .milliseconds(102))  // a little more than ten ticks
     print("\(mode): default timer \(ticks.ofDefault), common timer \(ticks.ofCommon)")
 }

@@ -13,5 +13,5 @@ RunLoop.current.performLocally {
     }
     print("posted")
 }
-RunLoop.current.run(mode: .default, for: .milliseconds(10))
+RunLoop.current.run(in: .default, for: .milliseconds(10))
 // snippet.end

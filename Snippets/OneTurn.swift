@@ -20,4 +20,4 @@ loop.add(timer, in: .default)
 
 loop.performLocally { print("    the block runs") }
 source.signal()
-print(loop.run(mode: .default, for: .seconds(5)))
+print(loop.run(in: .default, for: .seconds(5)))

@@ -20,6 +20,6 @@ do {
 let later = RunLoop.main.performRequest(after: .milliseconds(10)) { print("ten milliseconds later") }
 let never = RunLoop.main.performRequest(after: .milliseconds(5)) { print("never printed") }
 never.cancel()
-RunLoop.main.run(mode: .default, for: .milliseconds(20))
+RunLoop.main.run(in: .default, for: .milliseconds(20))
 print("still pending: \(later.isPending)")
 // snippet.end

@@ -27,5 +27,5 @@ DispatchQueue.global().async {
     }
     RunLoop.main.stop()
 }
-RunLoop.main.run(mode: .default, for: .seconds(10))
+RunLoop.main.run(in: .default, for: .seconds(10))
 port.invalidate()

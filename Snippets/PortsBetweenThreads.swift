@@ -16,4 +16,4 @@ DispatchQueue.global().async { [sender = port.sender] in
     RunLoop.main.perform { print("answered: \(answer?.text ?? "not")") }
     RunLoop.main.perform { RunLoop.main.stop() }
 }
-RunLoop.main.run(mode: .default, for: .seconds(10))
+RunLoop.main.run(in: .default, for: .seconds(10))

@@ -59,7 +59,7 @@ case "port":
     try port.publish(as: "measured-\(getppid())")
     var byte: UInt8 = 0
     write(0, &byte, 1)
-    RunLoop.main.run(mode: .default, until: nil)
+    RunLoop.main.run(in: .default, until: nil)
     port.invalidate()
     exit(0)
 default: break
@@ -96,7 +96,7 @@ let nearPort = RunLoop.MessagePort.sendable { message in
 }
 DispatchQueue.global().async {
     do { try RunLoop.current.add(nearPort, in: .default) } catch { fatalError("\(error)") }
-    RunLoop.current.run(mode: .default, until: nil)
+    RunLoop.current.run(in: .default, until: nil)
 }
 let near = nearPort.sender
 _ = try near.request(RunLoop.MessagePort.Message(bytes: [1]))

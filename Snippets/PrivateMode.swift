@@ -11,5 +11,5 @@ DispatchQueue.global().async {
     answer.signal()
     RunLoop.main.wakeUp()
 }
-let result = RunLoop.main.run(mode: awaitingAnswer, for: .seconds(5), returnAfterSourceHandled: true)
+let result = RunLoop.main.run(in: awaitingAnswer, for: .seconds(5), returnsAfterSource: true)
 print(result == .handledSource ? "in time" : "nobody has answered")

@@ -18,6 +18,6 @@ let timer = RunLoop.Timer(.after(.milliseconds(10))) { _ in
     print("end of the callout")
 }
 RunLoop.current.add(timer, in: .default)
-RunLoop.current.run(mode: .default, for: .milliseconds(30))
+RunLoop.current.run(in: .default, for: .milliseconds(30))
 print("held at most: \(RunLoop.ReleasePool.highWaterMark)")
 // snippet.end

@@ -60,4 +60,4 @@ finished.wait()
 showOnScreen()
 let loop = RunLoop.main
 DispatchQueue.global().async { tell(loop) }
-loop.run(mode: .default, for: .milliseconds(300))
+loop.run(in: .default, for: .milliseconds(300))

@@ -8,7 +8,7 @@ let loop = RunLoop.current
 let once = RunLoop.Timer(.after(.seconds(2))) { _ in print("two seconds later") }
 let often = RunLoop.Timer(.every(.milliseconds(100))) { _ in print("ten times a second") }
 let asleepToo = RunLoop.Timer(.after(.seconds(3600), clock: .boottime)) { _ in print("an hour, suspended or not") }
-let newYear = RunLoop.Instant(nanoseconds: 1_924_992_000 * 1_000_000_000, base: .realtime)
+let newYear = RunLoop.Instant(nanoseconds: 1_924_992_000 * 1_000_000_000, clock: .realtime)
 let date = RunLoop.Timer(.at(newYear)) { _ in print("the wall clock says 2031") }
 // snippet.end
 // snippet.hide
@@ -38,6 +38,6 @@ for phase in 0..<10 {
 }
 loop.add(RunLoop.Observer(.afterWaiting) { _, _ in wakeUps += 1 }, in: .default)
 
-loop.run(mode: .default, for: .seconds(1))
+loop.run(in: .default, for: .seconds(1))
 print("\(fires) fires, \(wakeUps) wake-ups")
 // snippet.end

@@ -13,5 +13,5 @@ for _ in 0..<5 {
     search.call()
     redraw.call()
 }
-RunLoop.current.run(mode: .default, for: .milliseconds(100))
+RunLoop.current.run(in: .default, for: .milliseconds(100))
 // snippet.end

@@ -18,6 +18,6 @@ let view = View(transaction)
 RunLoop.current.performLocally {
     for width in 1...100 { view.width = width }
 }
-RunLoop.current.run(mode: .default, for: .milliseconds(10))
+RunLoop.current.run(in: .default, for: .milliseconds(10))
 print("width \(view.width), laid out \(view.layouts) time")
 // snippet.end

@@ -22,7 +22,7 @@ enum Rest {
         // The end of the second wakes the thread too.
         let observer = RunLoop.Observer(.afterWaiting) { _, _ in if .now < end { wakes += 1 } }
         RunLoop.current.add(observer, in: .default)
-        RunLoop.current.run(mode: .default, until: end)
+        RunLoop.current.run(in: .default, until: end)
         observer.invalidate()
         return wakes
     }
@@ -34,7 +34,7 @@ enum Rest {
         } dispatch: { _ in
             RunLoop.current.stop()
         }
-        RunLoop.current.run(mode: .default, for: .seconds(600))
+        RunLoop.current.run(in: .default, for: .seconds(600))
         source.invalidate()
         return (0..<1024).count { fcntl($0, F_GETFD) >= 0 }
     }

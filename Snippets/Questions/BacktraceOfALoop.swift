@@ -19,7 +19,7 @@ loop.performLocally { print("block:    \(calloutFrame())") }
 let source = RunLoop.Source { _ in print("source:   \(calloutFrame())") }
 loop.add(source, in: .default)
 source.signal()
-loop.poll()
+loop.runTurn()
 
 loop.add(RunLoop.Timer(.after(.zero)) { _ in print("timer:    \(calloutFrame())") }, in: .default)
-loop.poll()
+loop.runTurn()

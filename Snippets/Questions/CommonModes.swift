@@ -13,12 +13,12 @@ ManualRunLoop.with { manual in
     }
 
     report()
-    loop.addCommonMode(.tracking)
+    try loop.addCommonMode(.tracking)
     report()
 
     // Common is a mark and a list of items. There is nothing to run in.
-    print("a run in common: \(loop.run(mode: .common, until: nil))")
-    print("a second in tracking: \(loop.run(mode: .tracking, for: .seconds(1)))")
+    print("a run in common: \(loop.run(in: .common, until: nil))")
+    print("a second in tracking: \(loop.run(in: .tracking, for: .seconds(1)))")
 
     loop.remove(clock, from: .common)
     report()

@@ -13,9 +13,9 @@ ManualRunLoop.with { manual in
     loop.add(timer, in: .default)
     let taken = loop.performLocally(after: .seconds(3)) { print("    never") }
 
-    print("empty: \(loop.isEmpty(.default))")
+    print("empty: \(loop.isEmpty(in: .default))")
     print("cancelled: \(loop.cancel(taken))")
     print("the first is due after \(start.duration(to: loop.nextTimerDeadline(in: .default)!))")
     manual.advance(by: .seconds(10))
-    print("empty: \(loop.isEmpty(.default))")
+    print("empty: \(loop.isEmpty(in: .default))")
 }

@@ -9,10 +9,10 @@ DispatchQueue.global().async {
     RunLoop.current.perform(after: .zero) { print("2") }
     print("3")
     // Here the thread would end, and the closure with it. Nobody else runs this loop.
-    print("still waiting: \(!RunLoop.current.isEmpty(.default))")
+    print("still waiting: \(!RunLoop.current.isEmpty(in: .default))")
 
     // The cure is a run. It ends by itself, since nothing is left in the mode.
-    print(RunLoop.current.run(mode: .default, until: nil))
+    print(RunLoop.current.run(in: .default, until: nil))
     done.signal()
 }
 done.wait()

@@ -6,7 +6,7 @@ import RunLoopsTesting
 ManualRunLoop.with { manual in
     let loop = manual.loop
     func run(_ what: String, afterSource: Bool = false) {
-        let result = loop.run(mode: .default, for: .seconds(10), returnAfterSourceHandled: afterSource)
+        let result = loop.run(in: .default, for: .seconds(10), returnsAfterSource: afterSource)
         print("\(what): \(result) (\(result.rawValue))")
     }
 

@@ -15,7 +15,7 @@ ManualRunLoop.with { manual in
     var runs = 0
     var result = RunLoop.RunResult.timedOut
     while runs < 1000 {
-        result = loop.run(mode: .default, for: .seconds(1))
+        result = loop.run(in: .default, for: .seconds(1))
         runs += 1
     }
     print("1000 runs, each \(result)")
@@ -24,12 +24,12 @@ ManualRunLoop.with { manual in
     // A flag that is looked at again and again, between runs that do not wait.
     var isDone = false
     loop.performLocally(after: .seconds(1)) { isDone = true }
-    for _ in 0..<1000 where !isDone { loop.run(mode: .default, for: .zero) }
+    for _ in 0..<1000 where !isDone { loop.run(in: .default, for: .zero) }
     report("a flag between polls")
 
     // The cure: a run that waits, and a callout that ends it.
     loop.performLocally(after: .seconds(1)) { loop.stop() }
-    loop.run(mode: .default, until: nil)
+    loop.run(in: .default, until: nil)
     report("a run that waits")
 }
 
@@ -45,7 +45,7 @@ ManualRunLoop.with { manual in
     }
     manual.setReady(descriptor, .readable)
     _ = try? loop.add(careless, in: .default)
-    loop.run(mode: .default, for: .seconds(1))
+    loop.run(in: .default, for: .seconds(1))
     print("a descriptor that is not read: calls \(calls), sleeps \(manual.sleeps)")
     careless.invalidate()
 
@@ -56,7 +56,7 @@ ManualRunLoop.with { manual in
         manual.setReady(descriptor, [])
     }
     _ = try? loop.add(careful, in: .default)
-    loop.run(mode: .default, for: .seconds(1))
+    loop.run(in: .default, for: .seconds(1))
     print("a descriptor that is read: calls \(calls), sleeps \(manual.sleeps)")
 }
 

@@ -21,5 +21,5 @@ DispatchQueue.main.async {
         loop.stop()
     }
 }
-print("private mode: \(loop.run(mode: "private", until: nil))")
-print("default mode: \(loop.run(mode: .default, until: nil))")
+print("private mode: \(loop.run(in: "private", until: nil))")
+print("default mode: \(loop.run(in: .default, until: nil))")

@@ -23,4 +23,4 @@ download { result in
 print("waiting for the callback: \(called.wait(timeout: .now() + .milliseconds(100)))")
 
 // The main loop sleeps as well, and does the work of the queue.
-print("running the main loop: \(RunLoop.main.run(mode: .default, until: nil))")
+print("running the main loop: \(RunLoop.main.run(in: .default, until: nil))")

@@ -11,7 +11,7 @@ let clock = RunLoop.Timer(.after(.zero)) { _ in print("1. never, while the wait 
 loop.add(clock, in: .default)
 let answer = RunLoop.Timer(.after(.milliseconds(10))) { _ in print("1. the answer") }
 loop.add(answer, in: onlyThis)
-print("1. \(loop.run(mode: onlyThis, until: nil))")
+print("1. \(loop.run(in: onlyThis, until: nil))")
 clock.invalidate()
 
 // 2. Work beside the main thread's: a thread, which has a loop.

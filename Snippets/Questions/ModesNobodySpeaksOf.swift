@@ -12,7 +12,7 @@ ManualRunLoop.with { manual in
     func wait(in mode: RunLoop.Mode) {
         let answer = RunLoop.Timer(.after(.seconds(2.5))) { _ in loop.stop() }
         loop.add(answer, in: mode)
-        print("\(mode): \(loop.run(mode: mode, until: nil))")
+        print("\(mode): \(loop.run(in: mode, until: nil))")
     }
 
     wait(in: .connectionReply)
@@ -21,9 +21,9 @@ ManualRunLoop.with { manual in
     manual.advance(by: .zero)
 
     // An application that wants its clock to go on in a dialogue says so.
-    loop.addCommonMode(.modalPanel)
+    try loop.addCommonMode(.modalPanel)
     wait(in: .modalPanel)
     for mode in [RunLoop.Mode.initialization, .taskDeathCheck] {
-        print("\(mode): \(loop.isEmpty(mode) ? "empty" : "used")")
+        print("\(mode): \(loop.isEmpty(in: mode) ? "empty" : "used")")
     }
 }

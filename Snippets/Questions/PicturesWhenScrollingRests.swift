@@ -5,7 +5,7 @@ import RunLoopsTesting
 
 ManualRunLoop.with { manual in
     let loop = manual.loop
-    loop.addCommonMode(.tracking)
+    try loop.addCommonMode(.tracking)
 
     var row = 0
     let scrolling = RunLoop.Timer(.every(.milliseconds(100))) { _ in

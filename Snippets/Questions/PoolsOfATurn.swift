@@ -22,4 +22,4 @@ let timer = RunLoop.Timer(.every(.milliseconds(10))) { _ in
     if fires == 2 { loop.stop() }
 }
 loop.add(timer, in: .default)
-print(loop.run(mode: .default, until: nil))
+print(loop.run(in: .default, until: nil))

@@ -17,7 +17,7 @@ ManualRunLoop.with { manual in
     // In a nested run: it ends the nested one.
     loop.performLocally(after: .seconds(2)) {
         loop.performLocally(after: .seconds(1)) { loop.stop() }
-        loop.run(mode: .default, until: nil)
+        loop.run(in: .default, until: nil)
         say("the inner run has ended, the outer has not")
     }
 
@@ -33,7 +33,7 @@ ManualRunLoop.with { manual in
             loop.stop(outer)
             loop.stop()
         }
-        loop.run(mode: .default, until: nil)
+        loop.run(in: .default, until: nil)
     }
     loop.run()
     say("both stopped")
@@ -41,6 +41,6 @@ ManualRunLoop.with { manual in
     // A flag, and a limit that bounds each wait.
     var isWanted = true
     loop.performLocally(after: .seconds(3)) { isWanted = false }
-    while isWanted { loop.run(mode: .default, for: .seconds(2)) }
+    while isWanted { loop.run(in: .default, for: .seconds(2)) }
     say("no longer wanted")
 }

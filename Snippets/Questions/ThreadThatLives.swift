@@ -19,7 +19,7 @@ final class Handover: Sendable {
             if let keeper { loop.add(keeper, in: .default) }
             self.loop.withLock { $0 = loop }
             self.ready.signal()
-            print("\(name): \(loop.run(mode: .default, until: nil))")
+            print("\(name): \(loop.run(in: .default, until: nil))")
             self.ended.signal()
         }
         ready.wait()

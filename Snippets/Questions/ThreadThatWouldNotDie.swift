@@ -27,7 +27,7 @@ func start(_ name: String, holdsOwner: Bool) throws -> RunLoop.Timer {
     let owner = try Poller(name)
     let timer: RunLoop.Timer =
         if holdsOwner {
-            .sendable(.every(.seconds(60))) { _ in owner.poll() }
+            .sendable(.every(.seconds(60))) { _ in owner.runTurn() }
         } else {
             .sendable(.every(.seconds(60))) { [weak owner] _ in owner?.poll() }
         }

@@ -5,7 +5,7 @@ import RunLoopsTesting
 
 ManualRunLoop.with { manual in
     let loop = manual.loop
-    loop.addCommonMode(.tracking)  // an application of LoopUI does this when it starts
+    try loop.addCommonMode(.tracking)  // an application of LoopUI does this when it starts
 
     var ticks = (stuck: 0, common: 0, both: 0)
     let stuck = RunLoop.Timer(.every(.seconds(1))) { _ in ticks.stuck += 1 }

@@ -23,7 +23,7 @@ DispatchQueue.global().async {
     print("the thread has slept: \(reminder.calls == 0 ? "never called" : "called")")
 
     // The loop of this thread runs for a while, in real time.
-    RunLoop.current.run(mode: .default, for: .milliseconds(50))
+    RunLoop.current.run(in: .default, for: .milliseconds(50))
     print("its loop has run: \(reminder.calls == 0 ? "never called" : "called")")
     done.signal()
 }

@@ -15,7 +15,7 @@ ManualRunLoop.with { manual in
         say("the dialog opens")
         let button = RunLoop.Timer(.after(.seconds(10))) { _ in say("the user presses a button") }
         loop.add(button, in: dialog)  // this makes the mode
-        loop.run(mode: dialog, until: nil)  // the inner run has no clock
+        loop.run(in: dialog, until: nil)  // the inner run has no clock
         say("the dialog is closed")
     }
     manual.advance(by: .seconds(12))

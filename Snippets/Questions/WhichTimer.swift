@@ -25,7 +25,7 @@ onMain.setEventHandler {
     RunLoop.main.stop()
 }
 onMain.activate()
-RunLoop.main.run(mode: .default, until: nil)
+RunLoop.main.run(in: .default, until: nil)
 
 let done = DispatchSemaphore(value: 0)
 let elsewhere = DispatchSource.makeTimerSource(queue: .global())

@@ -76,7 +76,7 @@ struct Growth: Sendable {
         var random = bk_random_seeded()
         let operations = 20_000
         let began = bk_now()
-        for _ in 0..<operations { loop.poll(mode: modes[Int(bk_random_below(&random, UInt64(count)))]) }
+        for _ in 0..<operations { loop.runTurn(in: modes[Int(bk_random_below(&random, UInt64(count)))]) }
         return Double(bk_now() - began) / Double(operations)
     }
 

@@ -106,11 +106,11 @@ extension Operation {
         ]
     }
 
-    private static func waitingDelays(_ loop: RunLoop, _ count: Int) -> [RunLoop.Delayed] {
+    private static func waitingDelays(_ loop: RunLoop, _ count: Int) -> [RunLoop.DelayedPerform] {
         (0..<count).map { _ in loop.perform(after: .seconds(3600)) {} }
     }
 
-    private static func dueDelays(_ loop: RunLoop, _ count: Int) -> [RunLoop.Delayed] {
+    private static func dueDelays(_ loop: RunLoop, _ count: Int) -> [RunLoop.DelayedPerform] {
         (0..<count).map { _ in loop.perform(after: .zero) {} }
     }
 }
@@ -164,7 +164,7 @@ extension Operation {
             onEach("observer-invalidate", of: addedObservers) { _, observer in observer.invalidate() },
             Operation("observer-call") { loop, count in
                 _ = addedObservers(loop, count)
-                return { loop.poll() }
+                return { loop.runTurn() }
             },
             callout("callout-invalidates-observers", by: .observer, of: addedObservers) { _, observer in
                 observer.invalidate()

@@ -66,7 +66,7 @@ compare("post", goal: 30) {
 } _: {
     for _ in 0..<count { named.perform(body) }
 } after: {
-    own.poll()
+    own.runTurn()
 }
 
 // Timers that were made before; the named ones make the loop's own when they are added.

@@ -70,7 +70,7 @@ compare("signal", goal: 30) {
 } _: {
     for source in namedSources { CFRunLoopSourceSignal(source) }
 } between: {
-    loop.poll()
+    loop.runTurn()
 }
 
 // Posts: a closure that is there already, for a run that takes all of them.
@@ -80,7 +80,7 @@ compare("post", goal: 30) {
 } _: {
     for _ in 0..<count { CFRunLoopPerformBlock(named, kCFRunLoopDefaultMode, body) }
 } between: {
-    loop.poll()
+    loop.runTurn()
 }
 
 // Timers: adding those that were made before.

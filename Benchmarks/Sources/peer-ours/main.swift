@@ -81,10 +81,10 @@ final class Ours: Peer {
     func cancel(_ timer: RunLoop.Timer) { timer.invalidate() }
     func restart(_ timer: RunLoop.Timer, in delay: Int64) { timer.restart(after: .nanoseconds(delay)) }
 
-    func delay(_ delay: Int64, _ body: some Callback) -> RunLoop.Delayed {
+    func delay(_ delay: Int64, _ body: some Callback) -> RunLoop.DelayedPerform {
         loop.performLocally(after: .nanoseconds(delay)) { body() }
     }
-    func cancel(delayed: RunLoop.Delayed) { loop.cancel(delayed) }
+    func cancel(delayed: RunLoop.DelayedPerform) { loop.cancel(delayed) }
 
     func watch(_ descriptor: Int32, _ body: some Callback) -> RunLoop.DescriptorSource {
         let source = RunLoop.DescriptorSource(descriptor) { _, _ in body() }

@@ -62,9 +62,9 @@ enum Kind: String, CaseIterable {
         let before = bk_resident()
         for _ in 0..<count { kept.append(try add()) }
         let bytes = Double(bk_resident() - before) / Double(count)
-        RunLoop.current.runUntilIdle(mode: .default)
+        RunLoop.current.runUntilIdle(in: .default)
         let sleeps = sleepsOfThisThread()
-        RunLoop.current.run(mode: .default, for: .seconds(2))
+        RunLoop.current.run(in: .default, for: .seconds(2))
         let wakeUps = sleepsOfThisThread() - sleeps - 1
         let name = rawValue.padding(to: 12)
         print("\(name)\(Int(bytes)) bytes, \(wakeUps) wake-ups in two seconds of \(kept.count)")

@@ -41,7 +41,7 @@ import Testing
             let source = RunLoop.Source { source in if meter.tick() { source.signal() } else { loop.stop() } }
             loop.add(source, in: .default)
             source.signal()
-            #expect(loop.run(mode: .default, for: .seconds(30)) == .stopped)
+            #expect(loop.run(in: .default, for: .seconds(30)) == .stopped)
             #expect(meter.allocations == 0)
         }
     }
@@ -54,7 +54,7 @@ import Testing
                 RunLoop.Observer(.beforeWaiting) { _, _ in if meter.tick() { loop.wakeUp() } else { loop.stop() } },
                 in: .default)
             loop.add(RunLoop.Source { _ in }, in: .default)
-            #expect(loop.run(mode: .default, for: .seconds(30)) == .stopped)
+            #expect(loop.run(in: .default, for: .seconds(30)) == .stopped)
             #expect(meter.allocations == 0)
         }
     }
@@ -75,7 +75,7 @@ import Testing
             let reposter = Reposter(loop)
             reposter.post()
             loop.add(RunLoop.Timer(.every(.nanoseconds(1))) { _ in }, in: .default)
-            #expect(loop.run(mode: .default, for: .seconds(30)) == .stopped)
+            #expect(loop.run(in: .default, for: .seconds(30)) == .stopped)
             #expect(reposter.meter.allocations == 0)
         }
     }
@@ -112,7 +112,7 @@ import Testing
                     sched_yield()
                 }
             }
-            #expect(loop.run(mode: .default, for: .seconds(30)) == .stopped)
+            #expect(loop.run(in: .default, for: .seconds(30)) == .stopped)
             poster.join()
             // The row of memory may still have grown once or twice.
             #expect((meter.allocations ?? .max) <= 8)
@@ -124,7 +124,7 @@ import Testing
             let meter = Meter()
             loop.add(
                 RunLoop.Timer(.every(.microseconds(1))) { _ in if !meter.tick() { loop.stop() } }, in: .default)
-            #expect(loop.run(mode: .default, for: .seconds(30)) == .stopped)
+            #expect(loop.run(in: .default, for: .seconds(30)) == .stopped)
             #expect(meter.allocations == 0)
         }
     }
@@ -133,9 +133,9 @@ import Testing
         onLoop { loop in
             let timer = RunLoop.Timer(.after(.seconds(3600))) { _ in }
             loop.add(timer, in: .default)
-            let instant = timer.fireInstant
+            let instant = timer.deadline
             let before = allocations_of_this_thread()
-            for step in 1...100 { timer.fireInstant = instant.advanced(by: .seconds(step)) }
+            for step in 1...100 { timer.deadline = instant.advanced(by: .seconds(step)) }
             #expect(allocations_of_this_thread() - before == 0)
         }
     }
@@ -170,7 +170,7 @@ import Testing
             }
             #expect(throws: Never.self) { try loop.add(source, in: .default) }
             _ = Glibc.write(second, [1], 1)
-            #expect(loop.run(mode: .default, for: .seconds(30)) == .stopped)
+            #expect(loop.run(in: .default, for: .seconds(30)) == .stopped)
             #expect(meter.allocations == 0)
             source.invalidate()
             _ = close(first)

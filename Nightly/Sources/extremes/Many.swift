@@ -22,7 +22,7 @@ func manyTimers(_ count: Int) throws {
         let timer = RunLoop.Timer(.at(instant)) { timer in
             fired += 1
             // A date that had passed when the timer was made is the time of the making, as in Core Foundation.
-            let due = timer.fireInstant
+            let due = timer.deadline
             if due < latest { disorders += 1 }
             if RunLoop.Instant.now < due { early += 1 }
             latest = due
@@ -31,7 +31,7 @@ func manyTimers(_ count: Int) throws {
     }
     // The last one ends the run.
     loop.add(RunLoop.Timer(.at(start + .seconds(2))) { _ in loop.stop() }, in: .default)
-    loop.run(mode: .default, until: start + .seconds(600))
+    loop.run(in: .default, until: start + .seconds(600))
     check(fired == count, "\(fired) of \(count) timers have fired")
     check(early == 0, "\(early) fired early")
     // Timers that are due at the same look are called in the order of their instants. One look at a time.
@@ -47,7 +47,7 @@ func manySources(_ count: Int) {
     }
     for source in sources { loop.add(source, in: .default) }
     for source in sources { source.signal() }
-    loop.poll(mode: .default)
+    loop.runTurn(in: .default)
     check(performed.allSatisfy { $0 == 1 }, "each source is performed once")
     for source in sources { source.invalidate() }
     check(!sources.contains { loop.contains($0, in: .default) }, "sources that are invalid are left in the mode")
@@ -89,9 +89,9 @@ func manyDescriptors(_ wished: Int) throws {
     var turns = 0
     while called.contains(0), turns < count {
         turns += 1
-        loop.poll(mode: .default)
+        loop.runTurn(in: .default)
     }
-    loop.poll(mode: .default)
+    loop.runTurn(in: .default)
     check(called.allSatisfy { $0 == 1 }, "each descriptor that is readable once is called once")
     print("\(count) readable descriptors were called in \(turns) turns")
     for source in sources {
@@ -110,7 +110,7 @@ func manyModes(_ count: Int) {
         source.signal()
         return source
     }
-    for mode in modes { loop.poll(mode: mode) }
+    for mode in modes { loop.runTurn(in: mode) }
     check(performed == count, "\(performed) of \(count) modes performed their source")
     for source in sources { source.invalidate() }
     check(modes.allSatisfy { loop.isEmpty($0) }, "modes are empty")
@@ -139,7 +139,7 @@ func nestedRuns(_ depth: Int) {
         deepest = max(deepest, level)
         guard level < depth else { return }
         loop.performLocally { nest(level + 1) }
-        loop.poll(mode: .default)
+        loop.runTurn(in: .default)
     }
     nest(0)
     check(deepest == depth, "\(deepest) of \(depth) runs were nested")
@@ -157,14 +157,14 @@ func manySuspensions(_ count: Int) {
         var offGrid = 0
         let timer = RunLoop.Timer(.every(.microseconds(1), clock: .boottime)) { timer in
             fires += 1
-            if (timer.fireInstant.nanoseconds - start.nanoseconds) % 1000 != 0 { offGrid += 1 }
+            if (timer.deadline.nanoseconds - start.nanoseconds) % 1000 != 0 { offGrid += 1 }
         }
         manual.loop.add(timer, in: .default)
         manual.advance(by: .seconds(1))
         check(fires == 1_000_000, "\(fires) fires in a virtual second of a timer of 1 µs")
         for second in 1...count {
             manual.suspend(for: .seconds(1))
-            manual.loop.poll(mode: .default)
+            manual.loop.runTurn(in: .default)
             check(fires == 1_000_000 + second, "\(fires) fires after \(second) suspensions")
         }
         check(manual.now(.boottime) - start == .seconds(count + 1), "the suspensions and a second have passed")

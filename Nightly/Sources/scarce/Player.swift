@@ -64,7 +64,7 @@ struct Player {
         RunLoop.main.add(keeper, in: .default)
         defer { keeper.invalidate() }
         let before = processorTime()
-        RunLoop.main.run(mode: .default, for: .milliseconds(200))
+        RunLoop.main.run(in: .default, for: .milliseconds(200))
         return processorTime() - before
     }
 

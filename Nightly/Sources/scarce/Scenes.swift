@@ -73,7 +73,7 @@ struct Scene: Sendable {
         Scene(name: "a recording, written to a file") { stage in
             let recording = RunLoop.Recording(capacity: 10_000)
             recording.add(.main)
-            RunLoop.main.run(mode: .default, for: .milliseconds(1))
+            RunLoop.main.run(in: .default, for: .milliseconds(1))
             recording.stop()
             try recording.trace().write(to: stage.folder + "/trace.json")
         },
@@ -83,7 +83,7 @@ struct Scene: Sendable {
             defer { source.invalidate() }
             try RunLoop.main.add(source, in: .default)
             kill(getpid(), SIGUSR1)
-            try WithoutEffect.unless(RunLoop.main.run(mode: .default, for: .seconds(20)) == .stopped, "the signal")
+            try WithoutEffect.unless(RunLoop.main.run(in: .default, for: .seconds(20)) == .stopped, "the signal")
         },
         Scene(name: "a watch of 1000 files") { stage in
             let files = (0..<1000).map { "\(stage.folder)/file \($0)" }
@@ -93,7 +93,7 @@ struct Scene: Sendable {
             defer { watch.invalidate() }
             try RunLoop.main.add(watch, in: .default)
             unlink(files[999])
-            try WithoutEffect.unless(RunLoop.main.run(mode: .default, for: .seconds(20)) == .stopped, "the watch")
+            try WithoutEffect.unless(RunLoop.main.run(in: .default, for: .seconds(20)) == .stopped, "the watch")
         },
         Scene(name: "20,000 closures from another thread") { stage in
             let ran = Counter()
@@ -106,7 +106,7 @@ struct Scene: Sendable {
             for _ in 0..<20_000 {
                 RunLoop.main.add(RunLoop.Timer(.after(.zero)) { _ in fired.add(1) }, in: .default)
             }
-            RunLoop.main.poll(mode: .default)
+            RunLoop.main.runTurn(in: .default)
             try WithoutEffect.unless(fired.value == 20_000, "\(fired.value) of 20000 timers fired")
         },
         Scene(name: "1000 modes with a signalled source each") { _ in
@@ -117,7 +117,7 @@ struct Scene: Sendable {
                 RunLoop.main.add(source, in: mode)
                 source.signal()
             }
-            for mode in modes { RunLoop.main.poll(mode: mode) }
+            for mode in modes { RunLoop.main.runTurn(in: mode) }
             try WithoutEffect.unless(performed.value == 1000, "\(performed.value) of 1000 sources were performed")
         },
         Scene(name: "1000 messages of 4 KiB to another thread's port") { stage in
@@ -158,7 +158,7 @@ struct Scene: Sendable {
         let keeper = RunLoop.Timer(.every(.milliseconds(30))) { _ in mayGoOn.set(1) }
         RunLoop.main.add(keeper, in: .default)
         defer { keeper.invalidate() }
-        while outcome.reply.withLock({ $0 == nil }) { RunLoop.main.run(mode: .default, until: nil) }
+        while outcome.reply.withLock({ $0 == nil }) { RunLoop.main.run(in: .default, until: nil) }
         let id = try outcome.reply.withLock { try $0?.get() }
         try WithoutEffect.unless(id == 42, "the request of a task")
     }

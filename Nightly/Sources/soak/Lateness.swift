@@ -14,7 +14,7 @@ final class Lateness: Sendable {
     private let values = Mutex<[Int]>([])
 
     func add(_ timer: RunLoop.Timer) {
-        let late = RunLoop.Instant.now - timer.fireInstant
+        let late = RunLoop.Instant.now - timer.deadline
         values.withLock { $0.append(max(0, Int(late / .microseconds(1)))) }
     }
 

@@ -35,7 +35,7 @@ import RunLoopsDiagnostics
         }
         fputs(Row.heading, file)
         main.add(sampler, in: .common)
-        main.run(mode: .default, until: nil)
+        main.run(in: .default, until: nil)
         sampler.invalidate()
         load.end()
         fclose(file)

@@ -100,7 +100,7 @@ public import RunLoopsTesting
         let now = manual.now
         let end = now.advanced(by: duration)
         // A run until the last instant has no limit: the instant before ends the run.
-        application.run(until: RunLoop.Instant(nanoseconds: min(end.nanoseconds, .max - 1), base: now.base))
+        application.run(until: RunLoop.Instant(nanoseconds: min(end.nanoseconds, .max - 1), clock: now.base))
     }
 
     /// Serves the closures that other threads give to the process's main loop, until a condition holds, and has the results
@@ -113,7 +113,7 @@ public import RunLoopsTesting
     public func waitForOtherThreads(until condition: () -> Bool) {
         while !condition() {
             _ = RunLoop.replaceCurrent(with: .ofMainThread)
-            RunLoop.ofMainThread.run(mode: .default, for: .milliseconds(10))
+            RunLoop.ofMainThread.run(in: .default, for: .milliseconds(10))
             _ = RunLoop.replaceCurrent(with: manual.loop)
             settle()
         }

@@ -30,7 +30,7 @@ final class FoundationServer {
 
     /// A run of this loop in progress.
     private struct Run {
-        let identity: RunLoop.Run?
+        let identity: RunLoop.RunID?
         let served: ServedMode
         /// The observer for this run alone; `nil` if the run needs none of its own.
         let observer: RunLoop.Observer?
@@ -237,7 +237,7 @@ final class FoundationServer {
         if served.isServed == isServed { return }
         served.isServed = isServed
         served.source?.events = isServed ? .readable : []
-        if !isServed { served.timer?.fireInstant = Self.never }
+        if !isServed { served.timer?.deadline = Self.never }
     }
 
     /// Calls `body`, in which Core Foundation makes descriptors, so that these do not get the numbers of closed
@@ -323,7 +323,7 @@ final class FoundationServer {
         if count > 1 || rl_next_number() != signals + 1 { loop.wakeUp() }
         guard let timer = served.timer else { return }
         let time = turns.timeToNextTimer(in: served.name)
-        timer.fireInstant = time.map { .now.advanced(by: $0 + Self.rounding) } ?? Self.never
+        timer.deadline = time.map { .now.advanced(by: $0 + Self.rounding) } ?? Self.never
     }
 
     /// Called when the descriptor is readable or a timer is due.

@@ -137,7 +137,7 @@ public final class CalendarTimer: @unchecked Sendable, CustomStringConvertible {
     /// set the clock.
     public func lookAtClock() {
         // What fires looks. A date that has passed counts as the present one of the loop's clock, which may be a test's.
-        lock.withLock { timer?.fireInstant = RunLoop.Instant(nanoseconds: .min, base: .realtime) }
+        lock.withLock { timer?.deadline = RunLoop.Instant(nanoseconds: .min, clock: .realtime) }
     }
 
     /// Kind, label and state in one line.
@@ -200,10 +200,10 @@ public final class CalendarTimer: @unchecked Sendable, CustomStringConvertible {
     /// The loop's timer fires: its date has come, somebody wants a look, or the clock was set back at this moment.
     private func fires(_ timer: RunLoop.Timer) {
         let (handler, date) = lock.withLock { () -> (Handler?, Int?) in
-            let date = takeDate(Self.second(RunLoop.TimeBase.realtime.threadNow))
+            let date = takeDate(Self.second(RunLoop.ClockID.realtime.threadNow))
             // The loop's timer fires once; restarted, it takes any date, also an earlier one.
             timer.restart(after: .zero)
-            timer.fireInstant = dueInstant
+            timer.deadline = dueInstant
             return (self.handler, date)
         }
         if let handler, let date { handler(self, Date(timeIntervalSince1970: Double(date))) }
@@ -215,8 +215,8 @@ public final class CalendarTimer: @unchecked Sendable, CustomStringConvertible {
         // ECANCELED is the answer to be expected; EAGAIN in a test that has only said so. Either way the clock is looked at.
         _ = rl_read(descriptor, &expirations, MemoryLayout.size(ofValue: expirations))
         lock.withLock {
-            findNextDate(Self.second(RunLoop.TimeBase.realtime.threadNow))
-            timer?.fireInstant = dueInstant
+            findNextDate(Self.second(RunLoop.ClockID.realtime.threadNow))
+            timer?.deadline = dueInstant
         }
     }
 
@@ -254,6 +254,6 @@ public final class CalendarTimer: @unchecked Sendable, CustomStringConvertible {
     /// The next date as an instant; a date that the clock cannot count never comes.
     private var dueInstant: RunLoop.Instant {
         let (nanoseconds, overflow) = Int64(due).multipliedReportingOverflow(by: 1_000_000_000)
-        return RunLoop.Instant(nanoseconds: overflow ? .max : nanoseconds, base: .realtime)
+        return RunLoop.Instant(nanoseconds: overflow ? .max : nanoseconds, clock: .realtime)
     }
 }

@@ -35,8 +35,8 @@ extension Date {
     /// - Precondition: `instant` is on the `.realtime` clock. The other clocks do not know the date.
     public init(_ instant: RunLoop.Instant) {
         require(
-            instant.base == .realtime,
-            "An instant of the \(instant.base) clock names no date: use an instant of the realtime clock, or add its distance from now to Date.now."
+            instant.clock == .realtime,
+            "An instant of the \(instant.clock) clock names no date: use an instant of the realtime clock, or add its distance from now to Date.now."
         )
         let (seconds, nanoseconds) = instant.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         self.init(

@@ -24,7 +24,7 @@ enum Dates {
     }
 
     static func date(of instant: RunLoop.Instant) -> CFAbsoluteTime {
-        let wait = instant.nanoseconds - RunLoop.Instant.now(instant.base).nanoseconds
+        let wait = instant.nanoseconds - RunLoop.Instant.now(instant.clock).nanoseconds
         return CFAbsoluteTimeGetCurrent() + Double(wait) / 1e9
     }
 

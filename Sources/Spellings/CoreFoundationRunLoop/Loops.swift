@@ -25,7 +25,7 @@ final class LoopFace: Face, @unchecked Sendable {
         native.contains(item, in: .common) || native.modes.contains { native.contains(item, in: $0) }
     }
 
-    override var summary: String { "<CFRunLoop \(instance)>{\n\(native.dump())\n}" }
+    override var summary: String { "<CFRunLoop \(instance)>{\n\(native.detailedDescription())\n}" }
 
     @inline(__always)
     static func of(_ rl: CFRunLoop?, _ function: StaticString) -> LoopFace {
@@ -154,12 +154,12 @@ public func CFRunLoopRunInMode(
     let mode = RunLoop.Mode(mode, #function)
     let result: RunLoop.RunResult
     if seconds <= 0 {
-        result = RunLoop.current.poll(mode: mode, returnAfterSourceHandled: returnAfterSourceHandled)
+        result = RunLoop.current.runTurn(in: mode, returnsAfterSource: returnAfterSourceHandled)
     } else if seconds <= Dates.longestWait {
         let limit = Duration.nanoseconds(Int64(seconds * 1e9))
-        result = RunLoop.current.run(mode: mode, for: limit, returnAfterSourceHandled: returnAfterSourceHandled)
+        result = RunLoop.current.run(in: mode, for: limit, returnsAfterSource: returnAfterSourceHandled)
     } else {
-        result = RunLoop.current.run(mode: mode, until: nil, returnAfterSourceHandled: returnAfterSourceHandled)
+        result = RunLoop.current.run(in: mode, until: nil, returnsAfterSource: returnAfterSourceHandled)
     }
     switch result {
     case .finished: return .finished

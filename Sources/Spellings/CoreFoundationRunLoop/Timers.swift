@@ -87,14 +87,14 @@ final class TimerFace: ItemFace, @unchecked Sendable {
     var nextFireDate: CFAbsoluteTime {
         get {
             guard native.isValid else { return 0 }
-            let next = native.fireInstant.nanoseconds
+            let next = native.deadline.nanoseconds
             return anchor.withLock { $0.date + Double(next - $0.moment.nanoseconds) / 1e9 }
         }
         set {
             let new = Anchor(newValue)
             anchor.withLock {
                 $0 = new
-                native.fireInstant = new.moment
+                native.deadline = new.moment
             }
         }
     }

@@ -38,7 +38,7 @@ package final class ManualKernel: Kernel, @unchecked Sendable {
     /// The number of calls of ``wake(_:_:)``.
     package var wakeCalls: Int { wakes.load(ordering: .relaxed) }
 
-    package func now(_ base: RunLoop.TimeBase) -> Int64 {
+    package func now(_ base: RunLoop.ClockID) -> Int64 {
         let time = monotonic.load(ordering: .relaxed)
         switch base {
         case .monotonic: return time
@@ -98,7 +98,7 @@ package final class ManualKernel: Kernel, @unchecked Sendable {
                 break simulation
             }
         }
-        let distances = RunLoop.TimeBase.allCases.compactMap { base -> Int64? in
+        let distances = RunLoop.ClockID.allCases.compactMap { base -> Int64? in
             limit[base] == .max ? nil : limit[base].clampedAdding(-now(base))
         }
         guard let nearest = distances.min() else { return sleepsForever() }

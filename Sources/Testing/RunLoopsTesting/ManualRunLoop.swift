@@ -59,8 +59,8 @@ public final class ManualRunLoop {
     /// The present instant on a clock.
     ///
     /// The wall clock starts in November 2023.
-    public func now(_ base: RunLoop.TimeBase) -> RunLoop.Instant {
-        RunLoop.Instant(nanoseconds: kernel.now(base), base: base)
+    public func now(_ base: RunLoop.ClockID) -> RunLoop.Instant {
+        RunLoop.Instant(nanoseconds: kernel.now(base), clock: base)
     }
 
     /// Runs all callouts that are due within `duration`, in order, each at its own instant, and leaves the clock at the
@@ -77,9 +77,9 @@ public final class ManualRunLoop {
     public func advance(by duration: Duration, in mode: RunLoop.Mode = .default) -> RunLoop.RunResult {
         let end = now.advanced(by: duration)
         // First serves the items that are due now, also if no time passes.
-        var result = loop.poll(mode: mode)
+        var result = loop.runTurn(in: mode)
         while result != .stopped, now < end {
-            result = loop.run(mode: mode, until: end)
+            result = loop.run(in: mode, until: end)
             // An empty mode does not hold time up.
             if result == .finished { kernel.advance(to: end.nanoseconds) }
         }
@@ -92,7 +92,7 @@ public final class ManualRunLoop {
     @discardableResult
     public func advanceToNextTimer(in mode: RunLoop.Mode = .default) -> Bool {
         guard let deadline = loop.nextTimerDeadline(in: mode) else { return false }
-        advance(by: max(.zero, now(deadline.base).duration(to: deadline)), in: mode)
+        advance(by: max(.zero, now(deadline.clock).duration(to: deadline)), in: mode)
         return true
     }
 
@@ -111,7 +111,7 @@ public final class ManualRunLoop {
     ///
     /// The descriptor may be any number; it need not be open. Descriptors are reported in the order in which they
     /// became ready.
-    public func setReady(_ descriptor: CInt, _ events: RunLoop.DescriptorSource.Events) {
+    public func setReady(_ descriptor: CInt, _ events: RunLoop.DescriptorEvents) {
         kernel.ready.removeAll { $0.descriptor == descriptor }
         if !events.isEmpty { kernel.ready.append((descriptor, events)) }
     }
@@ -161,7 +161,7 @@ public final class ManualRunLoop {
                 The loop of a test was run \(endlessSleepsNow) times at one instant of virtual time, in the mode \
                 \(loop.currentMode.map { "\($0)" } ?? "none"), to wait for an event that cannot happen: no timer of the mode \
                 is due, and the test does not continue before the wait ends. Prepare the event before the wait, such as \
-                by a timer in the common modes or by setReady(_:_:). The loop: \(loop.dump())
+                by a timer in the common modes or by setReady(_:_:). The loop: \(loop.detailedDescription())
                 """)
         }
         loop.stop()

@@ -130,7 +130,7 @@ extension RunLoop {
                 let before = failure.map { " The test had thrown before: \($0)." } ?? ""
                 description = """
                     \(what) within \(thread.limit): on \(thread.thread.identity) \(state).\(before)
-                    \(loop.dump())
+                    \(loop.detailedDescription())
                     """
             }
         }

@@ -22,7 +22,7 @@ public import Testing
 /// serialized suite.
 ///
 /// XCTest runs its tests on the main thread, in no run loop of this package: there, wait with
-/// `RunLoop.run(until:mode:)`, which runs the loop meanwhile.
+/// `RunLoop.run(in:until:)`, which runs the loop meanwhile.
 public struct MainRunLoopTrait: TestTrait, SuiteTrait, TestScoping {
     /// Always `true`: the trait of a suite applies to all its tests.
     public var isRecursive: Bool { true }
@@ -53,5 +53,5 @@ extension Trait where Self == MainRunLoopTrait {
 /// The C part calls this on the main thread, when the runner has given that thread away.
 @_cdecl("run_loops_testing_main")
 func runLoopsTestingMain() {
-    while true { RunLoop.main.run(mode: .default, until: nil) }
+    while true { RunLoop.main.run(in: .default, until: nil) }
 }

@@ -170,7 +170,7 @@ final class Program: ApplicationDelegate {
                 "kept \(status.st_blocks / 2)", "grown \(Self.memory("VmHWM") - memoryAtLaunch)",
                 "states " + log.joined(separator: ","),
             ]
-            + application.loop.dump().split(separator: "\n").map { "loop \($0)" }
+            + application.loop.detailedDescription().split(separator: "\n").map { "loop \($0)" }
         guard let file = fopen(reportPath, "w") else { fatalError("\(reportPath): error \(errno)") }
         for line in lines { fputs(line + "\n", file) }
         fclose(file)

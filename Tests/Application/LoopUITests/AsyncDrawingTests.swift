@@ -193,10 +193,10 @@ struct SlowText: AsyncDrawing {
     {
         try with { app, _ in
             let loop = app.application.loop
-            let during = loop.dump()
+            let during = loop.detailedDescription()
             #expect(during.contains("asynchronous drawing") && during.contains("2050000"))
             app.advance(by: .milliseconds(200))
-            #expect(!loop.dump().contains("asynchronous drawing"))
+            #expect(!loop.detailedDescription().contains("asynchronous drawing"))
         }
     }
 

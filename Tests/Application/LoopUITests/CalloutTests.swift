@@ -404,7 +404,7 @@ import Testing
             let button = Button("Wait") { _ in
                 log.add("begins")
                 field.becomeFirstResponder()
-                app.application.loop.run(mode: .default, for: .milliseconds(1))
+                app.application.loop.run(in: .default, for: .milliseconds(1))
                 log.add("ends")
             }.at(0, 0, 10)
             field.addAction(for: .editingChanged) { log.add($0.text) }
@@ -425,7 +425,7 @@ import Testing
             let view = Asked()
             view.whenTouched = { _ in
                 app.display.push(.pointer(PointerInput(.moved, at: Point(9, 3))))
-                app.application.loop.run(mode: .default, for: .milliseconds(1))
+                app.application.loop.run(in: .default, for: .milliseconds(1))
             }
             app.show(view)
             app.send(.pointer(PointerInput(.began, at: .zero)))

@@ -164,7 +164,7 @@ import Testing
             view.addGestureRecognizer(LongPressGestureRecognizer())
             app.pushTogether(PointerInput(.began, at: Point(1, 1)), PointerInput(.ended, at: Point(1, 1)))
             #expect(app.application.state == .notRunning)
-            #expect(app.application.loop.dump().contains("timers = (none)"))
+            #expect(app.application.loop.detailedDescription().contains("timers = (none)"))
         }
     }
 

@@ -21,7 +21,7 @@ import Testing
             try body(app, recognizer, log)
             app.advance(by: .seconds(2))
             #expect(recognizer.state == .possible)
-            #expect(app.application.loop.dump().contains("timers = (none)"))
+            #expect(app.application.loop.detailedDescription().contains("timers = (none)"))
         }
     }
 

@@ -228,7 +228,7 @@ import Testing
             #expect(log.take() == ["view cancelled", "single ended"])
             app.tap(at: Point(1, 1), count: 2)
             #expect(log.take() == ["view began", "view began", "view cancelled", "view cancelled", "double ended"])
-            #expect(app.application.loop.dump().contains("timers = (none)"))
+            #expect(app.application.loop.detailedDescription().contains("timers = (none)"))
         }
     }
 

@@ -286,7 +286,7 @@ import Testing
         case 4: app.application.commit.flush()
         case 5: app.application.commit.afterCommit { [weak self] in self?.callout() }
         case 6: app.application.commit.prepare { [weak self] in self?.callout() }
-        default: if nesting < 3 { _ = app.application.loop.run(mode: .default, for: .microseconds(1)) }
+        default: if nesting < 3 { _ = app.application.loop.run(in: .default, for: .microseconds(1)) }
         }
     }
 

@@ -73,7 +73,7 @@ import Testing
     @Test(arguments: ["kCFRunLoopDefaultMode", "UITrackingRunLoopMode"])
     func `The source and the observers have the same orders, activities and callouts as UIKit's`(mode: String) throws {
         try withProbe { app, _, _ in
-            let text = app.application.loop.dump()
+            let text = app.application.loop.detailedDescription()
             #expect(Self.dumped.count == 6)
             #expect(items(section(mode, of: text)) == Self.dumped)
             #expect(text.contains("common modes = {kCFRunLoopDefaultMode, UITrackingRunLoopMode}"))
@@ -83,7 +83,7 @@ import Testing
     /// [000]: in the initialization mode stands the transaction's observer alone.
     @Test func `The initialization mode contains only the commit's observer`() throws {
         try withProbe { app, _, _ in
-            let lines = section("UIInitializationRunLoopMode", of: app.application.loop.dump())
+            let lines = section("UIInitializationRunLoopMode", of: app.application.loop.detailedDescription())
             #expect(items(lines) == Self.dumped.filter { $0.order == 2_000_000 })
             #expect(lines.contains("      sources = (none)"))
         }
@@ -96,7 +96,7 @@ import Testing
             }
             app.tap(at: Point(1, 1))
             app.advance(by: .seconds(1))
-            let text = app.application.loop.dump()
+            let text = app.application.loop.detailedDescription()
             for mode in ["kCFRunLoopDefaultMode", "UITrackingRunLoopMode"] {
                 let lines = section(mode, of: text)
                 #expect(lines.contains("      timers = (none)"))
@@ -111,7 +111,7 @@ import Testing
     @Test func `A terminated application leaves no item in the loop`() throws {
         try withProbe { app, _, _ in
             app.application.terminate()
-            let text = app.application.loop.dump()
+            let text = app.application.loop.detailedDescription()
             #expect(!text.contains("RunLoop.Source") && !text.contains("RunLoop.Timer"))
             #expect(items(text.split(separator: "\n")) == [])
         }

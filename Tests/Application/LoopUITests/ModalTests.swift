@@ -241,7 +241,7 @@ import Testing
             f.after(100) {
                 f.after(50) { f.alert.dismiss() }
                 let end = limit.map { RunLoop.Instant.now.advanced(by: $0) }
-                log.append("\(f.loop.run(mode: .default, until: end))")
+                log.append("\(f.loop.run(in: .default, until: end))")
             }
             f.app.advance(by: .seconds(2))
             #expect(log == ["stopped", "dismissed"])
@@ -264,7 +264,7 @@ import Testing
             }
             f.after(200) {
                 f.after(50) { f.controller.dismiss() }
-                log.append("\(f.loop.run(mode: .default, until: nil))")
+                log.append("\(f.loop.run(in: .default, until: nil))")
             }
             f.app.advance(by: .seconds(2))
             #expect(log == ["stopped", "alert", "sheet"])

@@ -32,7 +32,7 @@ import Testing
 
     @Test func `A pushed mode that was made common receives the application's input`() throws {
         try withProbe { app, view, log in
-            app.application.loop.addCommonMode(mode)
+            app.application.loop.markCommon(mode)
             app.application.modes.push(mode)
             app.tap(at: Point(1, 1))
             #expect(log.take() == ["view began", "view ended"])
@@ -85,7 +85,7 @@ import Testing
             loop.add(timer, in: mode)
             loop.performLocally { [mode] in
                 loop.performLocally { application.modes.push(mode) }
-                log.add("\(loop.run(mode: .default, for: .milliseconds(250)))")
+                log.add("\(loop.run(in: .default, for: .milliseconds(250)))")
             }
             app.advance(by: .seconds(10))
             #expect(log.take() == ["timedOut", "timer after \(Duration.milliseconds(250))"])
@@ -102,7 +102,7 @@ import Testing
             @MainActor func nest(_ depth: Int) {
                 if depth == 0 { return application.terminate() }
                 loop.performLocally { nest(depth - 1) }
-                results.append(loop.run(mode: .default, until: nil))
+                results.append(loop.run(in: .default, until: nil))
             }
             // Keeps each run from ending by itself.
             let timer = RunLoop.Timer(.every(.seconds(1))) { _ in results.append(.timedOut) }

@@ -270,7 +270,7 @@ import Testing
             let calls = times.all.count
             f.app.application.terminate()
             f.app.display.screenFrameBegan(at: f.app.manual.now, number: 500)
-            #expect(f.app.application.loop.poll(mode: .default) != .handledSource)
+            #expect(f.app.application.loop.runTurn(in: .default) != .handledSource)
             #expect(times.all.count == calls)
             withExtendedLifetime(link) {}
         }

@@ -17,7 +17,7 @@ import Testing
             #expect(RunLoop.main === app.manual.loop && RunLoop.current === app.manual.loop)
             #expect(RunLoop.main !== main)
             app.advance(by: .seconds(1_000_000))
-            for base in RunLoop.TimeBase.allCases { #expect(RunLoop.Instant.now(base) == app.manual.now(base)) }
+            for base in RunLoop.ClockID.allCases { #expect(RunLoop.Instant.now(base) == app.manual.now(base)) }
             let seen = Locked<(RunLoop?, RunLoop.Instant?)>((nil, nil))
             TestThread { seen.withLock { $0 = (RunLoop.main, RunLoop.Instant.now) } }.join()
             #expect(seen.copy.0 === main)
@@ -85,7 +85,7 @@ import Testing
                 let source = RunLoop.Source(label: "the answer of a server") { _ in }
                 RunLoop.main.add(source, in: .default)
                 app.application.loop.performLocally {
-                    while source.isValid { RunLoop.current.run(mode: .default, until: nil) }
+                    while source.isValid { RunLoop.current.run(in: .default, until: nil) }
                 }
                 app.advance(by: .seconds(1))
             }

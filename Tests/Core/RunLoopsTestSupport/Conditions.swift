@@ -30,8 +30,8 @@ package enum Sanitizer {
 
 extension RunLoop {
     /// Runs until it is stopped, or has nothing left, or plenty of time has passed.
-    package func runPlenty(_ mode: Mode = .default, returnAfterSourceHandled: Bool = false) -> RunResult {
-        run(mode: mode, for: plenty, returnAfterSourceHandled: returnAfterSourceHandled)
+    package func runPlenty(_ mode: Mode = .default, returnsAfterSource: Bool = false) -> RunResult {
+        run(in: mode, for: plenty, returnsAfterSource: returnAfterSourceHandled)
     }
 
     /// Waits on another thread until the loop runs, and stops the run.

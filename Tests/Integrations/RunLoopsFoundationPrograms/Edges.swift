@@ -70,7 +70,7 @@ func playMisfit(_ kind: String) {
         in: .default)
     // Wakes nothing meanwhile.
     Ours.main.add(Ours.Timer(.every(.seconds(3600))) { _ in }, in: .default)
-    while timer.isValid { Ours.main.run(mode: .default, until: nil) }
+    while timer.isValid { Ours.main.run(in: .default, until: nil) }
     print(
         "timer: \(said.count("tick") >= 3), closures: \(said.count("performed") >= 3), from this loop: "
             + "\(said.count("performed from this loop") == 1)")
@@ -115,8 +115,8 @@ func playFork() {
 @MainActor
 func playClosedStreams() {
     let mode = Ours.Mode("Another")
-    Ours.main.addCommonMode(mode)
-    Ours.main.run(mode: .default, for: .milliseconds(1))
-    Ours.main.run(mode: mode, for: .milliseconds(1))
+    try Ours.main.addCommonMode(mode)
+    Ours.main.run(in: .default, for: .milliseconds(1))
+    Ours.main.run(in: mode, for: .milliseconds(1))
     print("standard input:", fcntl(STDIN_FILENO, F_GETFD) < 0 ? "closed" : "taken")
 }

@@ -114,8 +114,8 @@ func playRandom(from first: Int, count: Int) {
         let how = seed % 3
         let found = run(RandomProgram(seed: seed)) {
             switch how {
-            case 0: Ours.main.poll()
-            case 1: Ours.main.run(mode: .default, for: .microseconds(20))
+            case 0: Ours.main.runTurn()
+            case 1: Ours.main.run(in: .default, for: .microseconds(20))
             default: Ours.main.runUntilIdle()
             }
         }

@@ -194,12 +194,12 @@ func playNested() {
 func playIdle() {
     let timer = Foundation.Timer.scheduledTimer(withTimeInterval: 3600, repeats: true) { _ in }
     let source = TheirSource {}
-    Ours.main.run(mode: .default, for: .milliseconds(100))
+    Ours.main.run(in: .default, for: .milliseconds(100))
     var wakes = 0
     let observer = Ours.Observer(.afterWaiting) { _, _ in wakes += 1 }
     Ours.main.add(observer, in: .common)
     let turns = FoundationGuest.turnCount
-    Ours.main.run(mode: .default, for: .seconds(1))
+    Ours.main.run(in: .default, for: .seconds(1))
     // The end of the sleep at the run's limit is one, after the one turn before the sleep.
     print(
         "idle: \(wakes - 1) wake-ups, \(FoundationGuest.turnCount - turns - 1) turns of Foundation's loop beside the first"
@@ -211,7 +211,7 @@ func playIdle() {
     let ticks = Foundation.Timer.scheduledTimer(withTimeInterval: 0.02, repeats: true) { _ in said("tick") }
     let end = TheirSource {}
     while said.all.count < 10 {
-        Ours.main.run(mode: .default, for: .milliseconds(1000), returnAfterSourceHandled: true)
+        Ours.main.run(in: .default, for: .milliseconds(1000), returnsAfterSource: true)
     }
     print("ten fires: at most 40 wake-ups: \(wakes <= 40)")
     for one in [timer, ticks] { one.invalidate() }
@@ -242,7 +242,7 @@ func playLateness() {
             Theirs.main.perform { sent("hop") }
             CFRunLoopWakeUp(CFRunLoopGetMain())
         }
-        while sent.all.isEmpty { Ours.main.run(mode: .default, until: nil, returnAfterSourceHandled: true) }
+        while sent.all.isEmpty { Ours.main.run(in: .default, until: nil, returnsAfterSource: true) }
         hops.append(Double(DispatchTime.now().uptimeNanoseconds - began) / 1e6)
     }
     hops.sort()
@@ -281,7 +281,7 @@ func playModes() {
 
     func seen(_ inMode: Ours.Mode) -> String {
         _ = said.take()
-        Ours.main.run(mode: inMode, for: .milliseconds(200))
+        Ours.main.run(in: inMode, for: .milliseconds(200))
         return Set(said.take()).sorted().joined(separator: ", ")
     }
     print("default mode:", seen(.default))
@@ -289,7 +289,7 @@ func playModes() {
     FoundationGuest.serve(in: mode)
     print("the same after serve(in:):", seen(mode))
     let dragging = Ours.Mode("Common dragging")
-    Ours.main.addCommonMode(dragging)
+    try Ours.main.addCommonMode(dragging)
     print("a common mode:", seen(dragging))
     for timer in [own, other, common] { timer.invalidate() }
     // A closure for a common mode that another thread posts while the loop sleeps there.
@@ -301,7 +301,7 @@ func playModes() {
         }
         CFRunLoopWakeUp(CFRunLoopGetMain())
     }
-    print("woken there:", Ours.main.run(mode: dragging, until: nil) == .stopped, said.take().joined())
+    print("woken there:", Ours.main.run(in: dragging, until: nil) == .stopped, said.take().joined())
 }
 
 // MARK: Sources and the main queue
@@ -317,7 +317,7 @@ func playSources() {
     }
     var results: [Ours.RunResult] = []
     while said.all.isEmpty {
-        results.append(Ours.main.run(mode: .default, until: nil, returnAfterSourceHandled: true))
+        results.append(Ours.main.run(in: .default, until: nil, returnsAfterSource: true))
     }
     print("woken by a thread:", results.last == .handledSource)
     // Signalled without a wake-up, in a callout of this loop: served before the sleep.
@@ -325,13 +325,13 @@ func playSources() {
     Ours.main.perform { source.signal() }
     print(
         "signalled in a closure:",
-        Ours.main.run(mode: .default, until: nil, returnAfterSourceHandled: true) == .handledSource,
+        Ours.main.run(in: .default, until: nil, returnsAfterSource: true) == .handledSource,
         said.take().count)
     // Several at once, in order, once each.
     let others = [3, 1, 2].map { order in TheirSource(order: order) { said("\(order)") } }
     Ours.main.perform { for other in others { other.signal() } }
-    while said.all.count < 3 { Ours.main.run(mode: .default, until: nil, returnAfterSourceHandled: true) }
-    Ours.main.run(mode: .default, for: .milliseconds(20))
+    while said.all.count < 3 { Ours.main.run(in: .default, until: nil, returnsAfterSource: true) }
+    Ours.main.run(in: .default, for: .milliseconds(20))
     print("several:", said.take().joined(separator: " "))
     // A source of this loop that a callout of Foundation's signals without a wake-up is not left to the next wake-up.
     let ours = Ours.Source { _ in
@@ -341,7 +341,7 @@ func playSources() {
     Ours.main.add(ours, in: .default)
     Theirs.main.perform { ours.signal() }
     print(
-        "signalled by Foundation's closure:", Ours.main.run(mode: .default, until: nil) == .stopped,
+        "signalled by Foundation's closure:", Ours.main.run(in: .default, until: nil) == .stopped,
         said.take().joined())
     source.invalidate()
     for other in others { other.invalidate() }

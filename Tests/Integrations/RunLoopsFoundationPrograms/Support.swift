@@ -45,11 +45,11 @@ enum Driver: String, CaseIterable {
             // Stops the run now and then: the condition is not the loop's business.
             let looks = Ours.Timer(.every(.milliseconds(20))) { _ in Ours.main.stop() }
             Ours.main.add(looks, in: .common)
-            while !isDone() { Ours.main.run(mode: .default, until: nil) }
+            while !isDone() { Ours.main.run(in: .default, until: nil) }
             looks.invalidate()
         case .poll:
             while !isDone() {
-                Ours.main.poll()
+                Ours.main.runTurn()
                 usleep(500)
             }
         case .host:

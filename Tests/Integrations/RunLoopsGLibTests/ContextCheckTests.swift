@@ -46,7 +46,7 @@ struct ContextCheckTests {
                     if calls == 20 { loop.stop() }
                 }
                 loop.add(timer, in: .default)
-                loop.run(mode: .default, for: plenty)
+                loop.run(in: .default, for: plenty)
                 if calls != 20 || Held.preparations < 20 { notes.note("\(calls) of 20, \(Held.preparations)") }
                 source.invalidate()
             } catch {

@@ -49,9 +49,9 @@ struct ContextSourceTests {
             context.watch(pipe.read) { true }
             context.after(.seconds(1000)) {}
             // The loop looks once and sleeps from then on.
-            loop.run(mode: .default, for: .milliseconds(10))
+            loop.run(in: .default, for: .milliseconds(10))
             let wakes = loop.countWakes()
-            #expect(loop.run(mode: .default, for: idleTime) == .timedOut)
+            #expect(loop.run(in: .default, for: idleTime) == .timedOut)
             #expect(wakes.count == 1, "the end of the run")
         }
     }
@@ -114,7 +114,7 @@ struct ContextSourceTests {
                 return false
             }
             loop.run(until: { notes.lines.count == 1 })
-            #expect(loop.run(mode: .default, for: .milliseconds(20)) == .timedOut)
+            #expect(loop.run(in: .default, for: .milliseconds(20)) == .timedOut)
             #expect(notes.lines == ["ready"])
             close(file)
         }
@@ -190,7 +190,7 @@ extension RunLoop {
     func run(until condition: () -> Bool) {
         let end = RunLoop.Instant.now.advanced(by: plenty)
         while !condition(), RunLoop.Instant.now < end {
-            run(mode: .default, until: end, returnAfterSourceHandled: true)
+            run(in: .default, until: end, returnsAfterSource: true)
         }
         #expect(condition())
     }

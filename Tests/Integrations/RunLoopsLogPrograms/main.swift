@@ -24,7 +24,7 @@ log.add(loop)
 let watch = try RunLoop.HangWatch { log.log($0) }
 try watch.add(loop)
 loop.add(RunLoop.Timer(.after(.milliseconds(50)), label: "save") { _ in usleep(400_000) }, in: .default)
-loop.run(mode: .default, for: .milliseconds(600))
+loop.run(in: .default, for: .milliseconds(600))
 #else
 fatalError("Built without the trait Log: swift run --traits Log RunLoopsLogPrograms")
 #endif

@@ -75,7 +75,7 @@ private struct Failure: Error, CustomStringConvertible { let description = "it f
             let log = LoopLog(journal.logger)
             log.add(manual.loop)
             manual.loop.add(RunLoop.Timer(.after(.seconds(9))) { _ in }, in: .default)
-            _ = manual.loop.run(mode: .default, for: .milliseconds(1_500))
+            _ = manual.loop.run(in: .default, for: .milliseconds(1_500))
             log.stop()
         }
         let fields = try #require(journal.next())

@@ -28,7 +28,7 @@ import Testing
         let timer = RunLoop.Timer(.after(.zero), label: "slow") { _ in usleep(2_000) }
         loop.add(timer, in: .default)
         loop.perform {}
-        while timer.isValid { _ = loop.run(mode: .default, for: .seconds(1)) }
+        while timer.isValid { _ = loop.run(in: .default, for: .seconds(1)) }
         log.stop()
         let entries = handler.entries
         #expect(entries.count == 1)
@@ -49,7 +49,7 @@ import Testing
                 let log = LoopLog(logger(handler, level))
                 log.add(manual.loop)
                 manual.loop.add(RunLoop.Timer(.after(.seconds(9))) { _ in }, in: .default)
-                _ = manual.loop.run(mode: .default, for: .milliseconds(1_500))
+                _ = manual.loop.run(in: .default, for: .milliseconds(1_500))
             }
             guard level == .debug else {
                 #expect(handler.entries.isEmpty)
@@ -84,7 +84,7 @@ import Testing
                 for _ in 0..<10 where handler.entries.isEmpty { usleep(200_000) }
                 if !handler.entries.isEmpty { timer.invalidate() }
             }, in: .default)
-        while loop.run(mode: .default, for: .seconds(1)) != .finished {}
+        while loop.run(in: .default, for: .seconds(1)) != .finished {}
         while handler.entries.count < 2 { usleep(1000) }
         let entries = handler.entries
         #expect(entries.map(\.level) == [.warning, .error])

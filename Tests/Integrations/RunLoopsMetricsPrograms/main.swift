@@ -20,7 +20,7 @@ loop.add(RunLoop.Timer(.every(.milliseconds(10)), label: "tick") { _ in }, in: .
 
 let metrics = LoopMetrics(every: .seconds(10))
 metrics.add(loop)
-loop.run(mode: .default, for: .milliseconds(100))
+loop.run(in: .default, for: .milliseconds(100))
 metrics.report()
 print(backend)
 #else

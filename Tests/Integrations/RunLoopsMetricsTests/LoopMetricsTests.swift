@@ -100,7 +100,7 @@ import Testing
                 for _ in 0..<10 where number.copy == nil { usleep(200_000) }
                 if number.copy != nil { timer.invalidate() }
             }, in: .default)
-        while loop.run(mode: .default, for: .seconds(1)) != .finished {}
+        while loop.run(in: .default, for: .seconds(1)) != .finished {}
         while backend.counterTotal(label: "run_loop_hangs") == 0 { usleep(1000) }
         watch.stop()
         #expect(backend.counterTotal(label: "run_loop_hangs") == 1)

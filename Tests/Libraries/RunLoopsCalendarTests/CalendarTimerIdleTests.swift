@@ -23,7 +23,7 @@ import class RunLoops.RunLoop
                 if activity == .beforeWaiting { sleeps += 1 } else { awakenings += 1 }
             }
             loop.add(observer, in: .default)
-            #expect(loop.run(mode: .default, for: isFull ? .seconds(5) : .milliseconds(50)) == .timedOut)
+            #expect(loop.run(in: .default, for: isFull ? .seconds(5) : .milliseconds(50)) == .timedOut)
             // One sleep, and the end of the time.
             #expect((sleeps, awakenings) == (1, 1))
             observer.invalidate()

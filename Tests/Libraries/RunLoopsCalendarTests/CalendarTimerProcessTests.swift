@@ -27,14 +27,14 @@ import class RunLoops.RunLoop
                     schedule.rules.clockSetBack = .again(ifBehindBy: .seconds(3600))
                     let watching = CalendarTimer(schedule) { _, _ in }
                     try loop.add(plain, in: .default)
-                    loop.run(mode: .default, for: .milliseconds(1))
+                    loop.run(in: .default, for: .milliseconds(1))
                     let withPlain = countOpenDescriptors()
                     try loop.add(watching, in: .default)
-                    loop.run(mode: .default, for: .milliseconds(1))
+                    loop.run(in: .default, for: .milliseconds(1))
                     let withBoth = countOpenDescriptors()
                     plain.invalidate()
                     watching.invalidate()
-                    loop.run(mode: .default, for: .milliseconds(1))
+                    loop.run(in: .default, for: .milliseconds(1))
                     guard !isFirst else { continue }
                     precondition((withPlain, withBoth) == (before, before + 1))
                     precondition(countOpenDescriptors() == before)
@@ -74,7 +74,7 @@ import class RunLoops.RunLoop
                     return poll(&one, 1, 0) == 1
                 }
                 precondition(isReady())
-                let handled = loop.run(mode: .default, for: .seconds(300), returnAfterSourceHandled: true)
+                let handled = loop.run(in: .default, for: .seconds(300), returnsAfterSource: true)
                 precondition(handled == .handledSource && !isReady())
             }
         }
@@ -119,7 +119,7 @@ import class RunLoops.RunLoop
                     precondition(error == RunLoop.SystemCallError(call: "timerfd_create", code: EMFILE), "\(error)")
                 }
                 precondition(!loop.contains(timer, in: .default) && timer.isValid)
-                precondition(loop.run(mode: .default, for: .seconds(300)) == .finished)
+                precondition(loop.run(in: .default, for: .seconds(300)) == .finished)
                 scarcity.end()
                 let isAdded = try loop.add(timer, in: .default)
                 precondition(isAdded)

@@ -72,7 +72,7 @@ import class RunLoops.RunLoop
             #expect(stage.timer.nextDate == nil)
             let isAdded = try stage.manual.loop.add(stage.timer, in: .default)
             #expect(!isAdded)
-            #expect(stage.manual.loop.run(mode: .default, for: .zero) == .finished)
+            #expect(stage.manual.loop.run(in: .default, for: .zero) == .finished)
         }
     }
 
@@ -247,9 +247,9 @@ import class RunLoops.RunLoop
     @Test func `An invalidated sequence of dates is removed from its loop`() throws {
         try ManualRunLoop.with { manual in
             let dates = try manual.loop.dates(of: Self.daily(), in: .default)
-            #expect(manual.loop.run(mode: .default, for: .zero) == .timedOut)
+            #expect(manual.loop.run(in: .default, for: .zero) == .timedOut)
             dates.invalidate()
-            #expect(manual.loop.run(mode: .default, for: .zero) == .finished)
+            #expect(manual.loop.run(in: .default, for: .zero) == .finished)
         }
     }
 

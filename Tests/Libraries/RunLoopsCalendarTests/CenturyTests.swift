@@ -26,7 +26,7 @@ import class RunLoops.RunLoop
     /// The dates of a timer that runs through a century in virtual time, and how often its thread slept for them.
     private func play(_ schedule: CalendarSchedule) throws -> (dates: [Int], sleeps: Int) {
         try ManualRunLoop.with { manual in
-            let start = RunLoop.Instant(nanoseconds: Int64(Almanac.century.start) * 1_000_000_000 - 1, base: .realtime)
+            let start = RunLoop.Instant(nanoseconds: Int64(Almanac.century.start) * 1_000_000_000 - 1, clock: .realtime)
             manual.changeWallClock(by: manual.now(.realtime).duration(to: start))
             var dates: [Int] = []
             var isOnTime = true

@@ -24,9 +24,9 @@ import class RunLoops.RunLoop
 
     @Test func `A whole second is converted exactly`() {
         let instant = RunLoop.Instant(Date(timeIntervalSince1970: 1_795_000_000))
-        #expect(instant == RunLoop.Instant(nanoseconds: 1_795_000_000_000_000_000, base: .realtime))
+        #expect(instant == RunLoop.Instant(nanoseconds: 1_795_000_000_000_000_000, clock: .realtime))
         #expect(RunLoop.Instant(Date(timeIntervalSince1970: -1)).nanoseconds == -1_000_000_000)
-        #expect(Date(RunLoop.Instant(nanoseconds: -1_500_000_000, base: .realtime)).timeIntervalSince1970 == -1.5)
+        #expect(Date(RunLoop.Instant(nanoseconds: -1_500_000_000, clock: .realtime)).timeIntervalSince1970 == -1.5)
     }
 
     @Test func `A date out of the clock's range becomes the clock's first or last instant`() {
@@ -35,7 +35,7 @@ import class RunLoops.RunLoop
             #expect(RunLoop.Instant(Date(timeIntervalSince1970: -seconds)).nanoseconds == .min)
         }
         #expect(RunLoop.Instant(.distantFuture).nanoseconds == .max)
-        let first = Date(RunLoop.Instant(nanoseconds: .min, base: .realtime))
+        let first = Date(RunLoop.Instant(nanoseconds: .min, clock: .realtime))
         #expect(abs(first.timeIntervalSince1970 + 9_223_372_036.854) < 0.001)
     }
 

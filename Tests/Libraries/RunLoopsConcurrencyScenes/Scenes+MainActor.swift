@@ -97,7 +97,7 @@ extension Scenes {
 }
 
 /// For async functions, which may not run a loop themselves.
-@MainActor private func runMainLoop() -> RunLoop.RunResult { RunLoop.main.run(mode: .default, for: .seconds(300)) }
+@MainActor private func runMainLoop() -> RunLoop.RunResult { RunLoop.main.run(in: .default, for: .seconds(300)) }
 
 @MainActor private func onMain() -> Bool {
     MainActor.preconditionIsolated()

@@ -132,7 +132,7 @@ public enum Scenes {
                     say("task in the nested run")
                     RunLoop.main.stop()
                 }
-                say("nested: \(RunLoop.main.run(mode: .default, for: .seconds(300)))")
+                say("nested: \(RunLoop.main.run(in: .default, for: .seconds(300)))")
                 continuation.resume()
             }
             RunLoop.main.add(timer, in: .default)

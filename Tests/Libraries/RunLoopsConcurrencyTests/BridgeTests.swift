@@ -64,7 +64,7 @@ private struct Refusal: Error {}
             loop.add(timer, in: "kept")
             #expect(try await loop.run(in: "kept") == .stopped)
             keeper.signal()
-            #expect(try await loop.run(in: "kept", returnAfterSourceHandled: true) == .handledSource)
+            #expect(try await loop.run(in: "kept", returnsAfterSource: true) == .handledSource)
         }
     }
 
@@ -135,8 +135,8 @@ private struct Refusal: Error {}
                 }
                 return 5
             }
-            #expect((try? loop.run(until: task, mode: "private")) == 5)
-            #expect(loop.run(mode: "private", until: nil) == .finished)
+            #expect((try? loop.run(in: "private"), until: task) == 5)
+            #expect(loop.run(in: "private", until: nil) == .finished)
         }
     }
 

@@ -39,7 +39,7 @@ import Testing
 
     /// The items of the loop, by the words that this package labels them with.
     private func labels(in loop: RunLoop) -> [String] {
-        let text = loop.dump()
+        let text = loop.detailedDescription()
         let labels = [
             "sleep", "ticks", "activities", "performs", "readiness", "trial", "steered run", "answers", "request",
         ]

@@ -126,7 +126,7 @@ import Testing
             let seen = Locked<[RunLoop.Activities]>([])
             let events = loop.activities([.entry, .exit], in: "watched")
             loop.add(RunLoop.Source { _ in }, in: "watched")
-            for _ in 0..<2 { loop.poll(mode: "watched") }
+            for _ in 0..<2 { loop.runTurn(in: "watched") }
             events.invalidate()
             Task(executorPreference: loop.executor) {
                 for await activity in events { seen.withLock { $0.append(activity) } }

@@ -20,7 +20,7 @@ import Testing
                 let stage = try PoorProcess(limit: plenty)
                 let kept = try openEverything(RunLoop.current, stage)
                 let all = countOpenDescriptors()
-                RunLoop.current.run(mode: .default, for: .milliseconds(20))
+                RunLoop.current.run(in: .default, for: .milliseconds(20))
                 #expect(all - before.count > 15, "little was opened")
                 #expect(inherited().subtracting(before) == [])
                 withExtendedLifetime(kept) {}
@@ -42,7 +42,7 @@ private func inherited() -> Set<CInt> {
 
 /// Opens whatever takes a descriptor, and returns what keeps it open.
 private func openEverything(_ loop: RunLoop, _ stage: PoorProcess) throws -> [Any] {
-    for base in RunLoop.TimeBase.allCases {
+    for base in RunLoop.ClockID.allCases {
         loop.add(RunLoop.Timer(.after(.seconds(3600), clock: base)) { _ in }, in: .default)
     }
     let ready = RunLoop.DescriptorSource(stage.pipe.first) { _, _ in }

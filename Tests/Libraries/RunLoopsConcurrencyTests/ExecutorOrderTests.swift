@@ -89,7 +89,7 @@ import Testing
                         loop.stop()
                     }
                 }, in: .default)
-            #expect(loop.run(mode: .default, for: plenty) == .stopped)
+            #expect(loop.run(in: .default, for: plenty) == .stopped)
             #expect(fires.copy == 5)
         }
     }
@@ -112,8 +112,8 @@ import Testing
     }
 
     private func nest(_ loop: RunLoop) {
-        loop.run(mode: .default, for: .milliseconds(5))
-        loop.run(mode: "other", for: .milliseconds(5))
+        loop.run(in: .default, for: .milliseconds(5))
+        loop.run(in: "other", for: .milliseconds(5))
     }
 
     @Test func `Jobs queued on an awake loop cost no wake-up`() {

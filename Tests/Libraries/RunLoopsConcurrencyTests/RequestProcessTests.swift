@@ -67,7 +67,7 @@ import Testing
                 for _ in 0..<(isFull ? 2000 : 10) { await askAtRandom(sender, loop, &random) }
                 _ = try? await loop.result {}
                 #expect(openDescriptors() == before)
-                #expect(!loop.dump().contains("answers"))
+                #expect(!loop.detailedDescription().contains("answers"))
             }
         }
     }

@@ -107,7 +107,7 @@ private func play(_ scene: @escaping RunningOutScenes.Scene, left: Int?) throws 
         let keeper = RunLoop.Source { _ in }
         loop.add(keeper, in: .default)
         let before = processorTime()
-        loop.run(mode: .default, for: .milliseconds(isFull ? 500 : 150))
+        loop.run(in: .default, for: .milliseconds(isFull ? 500 : 150))
         outcome.waiting = processorTime() - before
         return outcome
     }

@@ -263,7 +263,7 @@ enum RunningOutScenes {
             { loop, stage in
                 let recording = RunLoop.Recording(capacity: 64)
                 recording.add(loop)
-                loop.run(mode: .default, for: .milliseconds(1))
+                loop.run(in: .default, for: .milliseconds(1))
                 try recording.trace().write(to: stage.folder + "/trace.json")
             }
         ),
@@ -280,7 +280,7 @@ enum RunningOutScenes {
         try check("run", loop.runPlenty() == .stopped)
     }
 
-    private static func timer(_ loop: RunLoop, _ base: RunLoop.TimeBase) throws {
+    private static func timer(_ loop: RunLoop, _ base: RunLoop.ClockID) throws {
         try run(loop) {
             loop.add(RunLoop.Timer(.after(.milliseconds(5), clock: base)) { _ in loop.stop() }, in: .default)
         }

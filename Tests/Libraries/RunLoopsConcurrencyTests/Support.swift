@@ -39,7 +39,7 @@ final class LoopThread: Sendable {
             loop.add(keeper, in: .default)
             ready.withLock { $0 = loop }
             // A test may stop a run of its own.
-            while !isOver.withLock({ $0 }) { _ = loop.run(mode: .default, for: plenty) }
+            while !isOver.withLock({ $0 }) { _ = loop.run(in: .default, for: plenty) }
         }
         while ready.withLock({ $0 == nil }) { usleep(100) }
         guard let loop = ready.withLock({ $0 }) else { preconditionFailure("just seen") }

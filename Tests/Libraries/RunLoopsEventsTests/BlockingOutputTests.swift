@@ -23,7 +23,7 @@ import Testing
             for _ in 0..<4 {
                 // The input holds more lines than the output has room for answers.
                 _ = write(input.writer, String(repeating: "?\n", count: 100), 200)
-                #expect(loop.run(mode: .default, for: .milliseconds(1)) != .stopped)
+                #expect(loop.run(in: .default, for: .milliseconds(1)) != .stopped)
             }
             loop.add(
                 RunLoop.Timer(.every(.milliseconds(1))) { timer in

@@ -118,7 +118,7 @@ import Testing
                 child,
                 onLine: { _, line in
                     lines.value.append(line)
-                    loop.run(mode: .default, until: .now, returnAfterSourceHandled: true)
+                    loop.run(in: .default, until: .now, returnsAfterSource: true)
                 },
                 handler: { result.value = $1 })
             add(completion, to: loop)
@@ -322,7 +322,7 @@ import Testing
                 CInt($0.prefix { $0.isNumber })
             }
             manual.setReady(try #require(number), .readable)
-            manual.loop.poll()
+            manual.loop.runTurn()
             manual.advance(by: .seconds(3599))
             #expect(told.value == nil)
             manual.advance(by: .seconds(1))
@@ -340,9 +340,9 @@ import Testing
             let completion = ChildCompletion(child) { _, _ in Issue.record("called") }
             add(completion, to: loop)
             #expect(loop.contains(completion, in: .default))
-            loop.poll()
+            loop.runTurn()
             completion.invalidate()
-            #expect(loop.isEmpty(.default))
+            #expect(loop.isEmpty(in: .default))
             #expect(child.exit == nil)
             child.standardInput?.close()
             #expect(waitForEnd(child) == .exited(1))
@@ -355,7 +355,7 @@ import Testing
             let told = Box("")
             let completion = ChildCompletion(child) { told.value = (try? $1.get().outputText) ?? "failure" }
             add(completion, to: loop)
-            loop.poll()
+            loop.runTurn()
             loop.remove(completion, from: .default)
             _ = waitForEnd(child)
             if completion.isValid { add(completion, to: loop, in: "other") }

@@ -49,7 +49,7 @@ import Testing
             let completion = complete(family.child, on: loop)
             let began = ContinuousClock.now
             family.child.terminate(killAfter: .milliseconds(50), on: loop)
-            while ended.value == nil { _ = loop.run(mode: .default, for: plenty, returnAfterSourceHandled: true) }
+            while ended.value == nil { _ = loop.run(in: .default, for: plenty, returnsAfterSource: true) }
             #expect(ended.value == .signalled(SIGTERM, dumpedCore: false))
             if completion.value == nil { #expect(loop.runPlenty() != .timedOut) }
             #expect(ContinuousClock.now - began >= .milliseconds(50))
@@ -135,7 +135,7 @@ import Testing
                 try child.sendToGroup(SIGTERM)
             }
             child.terminate(killAfter: .seconds(3600), on: loop, in: .default)
-            #expect(loop.isEmpty(.default))
+            #expect(loop.isEmpty(in: .default))
         }
     }
 

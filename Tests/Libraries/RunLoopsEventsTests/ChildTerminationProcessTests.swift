@@ -69,7 +69,7 @@ import Testing
             add(ChildSource(child) { _, _ in }, to: loop)
             #expect(loop.runPlenty() == .finished)
             child.terminate(killAfter: .zero, on: loop, in: .default)
-            #expect(loop.isEmpty(.default))
+            #expect(loop.isEmpty(in: .default))
             #expect(child.exit?.status.isSuccess == true)
         }
     }

@@ -63,8 +63,8 @@ import Testing
         #expect(start.duration(to: .now) >= .milliseconds(50))
         try child.send(SIGKILL)
         #expect(try child.waitForExit(within: plenty)?.status == .signalled(SIGKILL, dumpedCore: false))
-        #expect(!loop.isEmpty(.taskDeathCheck))
+        #expect(!loop.isEmpty(in: .taskDeathCheck))
         timer.invalidate()
-        #expect(loop.isEmpty(.taskDeathCheck))
+        #expect(loop.isEmpty(in: .taskDeathCheck))
     }
 }

@@ -44,7 +44,7 @@ import Testing
             // The second time, the first thread has ended with the source in its loop.
             try withLoop { loop in
                 add(source, to: loop)
-                loop.poll()
+                loop.runTurn()
             }
             #expect(calls.count == round)
         }
@@ -56,16 +56,16 @@ import Testing
             let listener = try SocketListener(on: .loopback()) { _, _ in calls.value += 1 }
             let connectors = try (0..<3).map { _ in try SocketConnector(to: listener.address) { _, _ in } }
             add(listener, to: loop, in: "private")
-            #expect(loop.poll() == .finished)
+            #expect(loop.runTurn() == .finished)
             #expect(calls.value == 0)
-            loop.poll(mode: "private")
+            loop.runTurn(in: "private")
             #expect(calls.value == 1)
             loop.remove(listener, from: "private")
-            #expect(loop.poll(mode: "private") == .finished)
+            #expect(loop.runTurn(in: "private") == .finished)
             add(listener, to: loop, in: .common)
-            loop.addCommonMode("late")
-            loop.poll(mode: "late")
-            loop.poll()
+            loop.markCommon("late")
+            loop.runTurn(in: "late")
+            loop.runTurn()
             #expect(calls.value == 3)
             loop.remove(listener, from: .common)
             #expect(!loop.contains(listener, in: .default))
@@ -136,7 +136,7 @@ import Testing
                 #expect(events == .priority)
             }
             add(source, to: loop)
-            loop.poll()
+            loop.runTurn()
             #expect(loop.contains(source, in: .default))
         }
     }

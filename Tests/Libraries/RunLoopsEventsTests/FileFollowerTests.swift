@@ -25,18 +25,18 @@ import Testing
             let follower = try FileFollower(link) { _, change in
                 told.value.append("\(change)".prefix { $0 != "(" }.description)
                 guard change == .vanished else { return }
-                loop.poll()
+                loop.runTurn()
                 #expect(told.value == ["vanished", "unwatched"])
                 unlink(link)
                 symlink("file", link)
-                for _ in 0..<4 { loop.poll() }
+                for _ in 0..<4 { loop.runTurn() }
                 told.value.append("the handler returns")
             }
             add(follower, to: loop)
             // A link to itself: the file is away, and the path cannot be watched (ELOOP).
             unlink(link)
             symlink("link", link)
-            for _ in 0..<4 { loop.poll() }
+            for _ in 0..<4 { loop.runTurn() }
             #expect(told.value == ["vanished", "unwatched", "appeared", "the handler returns"])
             follower.invalidate()
         }
@@ -427,12 +427,12 @@ private final class Following {
     func changes() -> [FileFollower.Change] {
         defer { told.value = [] }
         // The kernel has queued all of it, and a report ends a run.
-        for _ in 0..<4 { loop.poll() }
+        for _ in 0..<4 { loop.runTurn() }
         return told.value
     }
 
     /// Whether the kernel has something to tell.
-    var wakes: Bool { loop.poll(returnAfterSourceHandled: true) == .handledSource }
+    var wakes: Bool { loop.runTurn(returnsAfterSource: true) == .handledSource }
 
     /// Each name is what follows the path of the directory.
     func makeNamesComeAndGo(_ names: String...) {

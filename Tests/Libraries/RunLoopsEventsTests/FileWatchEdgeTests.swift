@@ -257,7 +257,7 @@ import Testing
             let deep = DeepDirectory(in: directory.path)
             let watch = try FileWatch([directory.path], recursive: true) { _, new in told.value += new }
             add(watch, to: loop)
-            loop.poll()
+            loop.runTurn()
             let error = RunLoop.SystemCallError(call: "inotify_add_watch", code: ENAMETOOLONG)
             #expect(told.value == [.unwatched(deep.path, error)])
             // The same of a path that is inserted.
@@ -265,7 +265,7 @@ import Testing
             let second = try FileWatch([], recursive: true) { _, new in told.value += new }
             add(second, to: loop)
             try second.insert(directory.path("."))
-            loop.poll()
+            loop.runTurn()
             #expect(told.value.count == 1)
             watch.invalidate()
             second.invalidate()
@@ -484,5 +484,5 @@ private func withTree(
 
 /// Polls until nothing is ready: the watch has then reported what this thread did before.
 private func drain(_ loop: RunLoop) {
-    while loop.poll(returnAfterSourceHandled: true) == .handledSource {}
+    while loop.runTurn(returnsAfterSource: true) == .handledSource {}
 }

@@ -25,7 +25,7 @@ import Testing
             var count = 0
             while count < Self.total / 8 {
                 for _ in 0...changes.chance(60) where changes.change() { count += 1 }
-                while loop.poll(returnAfterSourceHandled: true) == .handledSource {}
+                while loop.runTurn(returnsAfterSource: true) == .handledSource {}
                 guard agrees(tree, directory, watch.watchCount, changes.log) else { break }
                 changes.clearLog()
             }
@@ -58,10 +58,10 @@ import Testing
                         moving.withLock { $0 -= 1 }
                     }
                 }
-                while moving.copy > 0 { loop.poll() }
+                while moving.copy > 0 { loop.runTurn() }
                 for mover in movers { mover.join() }
                 count += made.copy
-                while loop.poll(returnAfterSourceHandled: true) == .handledSource {}
+                while loop.runTurn(returnsAfterSource: true) == .handledSource {}
                 guard agrees(tree, directory, watch.watchCount, changes.flatMap { $0.copy.log }) else { break }
                 for changes in changes { changes.withLock { $0.clearLog() } }
             }

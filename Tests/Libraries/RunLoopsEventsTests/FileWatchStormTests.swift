@@ -45,11 +45,11 @@ import Testing
             // Every other burst is read while it goes on.
             for burst in 0..<6 {
                 let movers = (0..<3).map { number in storm.mover(number, burst) }
-                while burst % 2 == 0, storm.isMoving { loop.poll() }
+                while burst % 2 == 0, storm.isMoving { loop.runTurn() }
                 for mover in movers { mover.join() }
-                loop.poll()
+                loop.runTurn()
             }
-            func drain() { while loop.poll(returnAfterSourceHandled: true) == .handledSource {} }
+            func drain() { while loop.runTurn(returnsAfterSource: true) == .handledSource {} }
             drain()
             told.value = []
             let directories = names(below: Array(directory.path.utf8)).filter { $0.last == UInt8(ascii: "/") }

@@ -20,7 +20,7 @@ import Testing
             directory.write("file", "text")
             chmod(file.path, 0o644)
             unlink(file.path)
-            loop.poll()
+            loop.runTurn()
             #expect(
                 told.value == [.created(file), .modified(file), .written(file), .attributes(file), .removed(file)])
         }
@@ -32,7 +32,7 @@ import Testing
             directory.write("file", "text")
             directory.move("file", to: "other")
             unlink(directory.path("other"))
-            loop.poll()
+            loop.runTurn()
             #expect(told.value == [.removed(FileWatch.File(path: directory.path("other")))])
         }
     }
@@ -47,7 +47,7 @@ import Testing
             directory.move("a", to: "c")
             elsewhere.move("b", to: directory.path("b"))
             directory.move("c", to: elsewhere.path("c"))
-            loop.poll()
+            loop.runTurn()
             #expect(
                 told.value == [
                     .moved(FileWatch.File(path: directory.path("a")), to: directory.path("c")),
@@ -65,7 +65,7 @@ import Testing
             let paths = [directory.path("one"), directory.path("two")]
             add(try FileWatch(paths, for: .moved) { _, new in told.value += new }, to: loop)
             directory.move("one/file", to: "two/file")
-            loop.poll()
+            loop.runTurn()
             let file = FileWatch.File(path: directory.path("one/file"))
             #expect(told.value == [.moved(file, to: directory.path("two/file"))])
         }
@@ -81,7 +81,7 @@ import Testing
             directory.write("file", "text")
             directory.write("neighbour", "text")
             unlink(path)
-            loop.poll()
+            loop.runTurn()
             let file = FileWatch.File(path: path)
             #expect(told.value == [.written(file), .vanished(path)])
             #expect(watch.paths == [])
@@ -99,7 +99,7 @@ import Testing
             watch.remove(directory.path("one"))
             directory.write("one/file")
             directory.write("two/file")
-            loop.poll()
+            loop.runTurn()
             #expect(told.value == [.created(FileWatch.File(path: directory.path("two/file")))])
             #expect(watch.paths == [directory.path("two")])
             #expect(throws: RunLoop.SystemCallError(call: "inotify_add_watch", code: ENOENT)) {
@@ -123,7 +123,7 @@ import Testing
                 for place in ["", "/deep", "/deep/deeper"] {
                     directory.makeDirectory("\(round)\(place)")
                     expected.append(directory.path("\(round)\(place)"))
-                    if round % 2 == 0 { loop.poll() }
+                    if round % 2 == 0 { loop.runTurn() }
                     for file in ["a", "b"] {
                         directory.write("\(round)\(place)/\(file)")
                         expected.append(directory.path("\(round)\(place)/\(file)"))
@@ -315,7 +315,7 @@ import Testing
             directory.write("a")
             #expect(loop.runPlenty() == .finished)
             directory.write("b")
-            #expect(loop.poll() == .finished)
+            #expect(loop.runTurn() == .finished)
             #expect(createdPaths(told.value) == [directory.path("a")])
             #expect(watch.paths == [])
         }
@@ -345,7 +345,7 @@ private func withWatched(
 
 /// Polls until nothing is ready: the watch has then reported what this thread did before.
 private func drain(_ loop: RunLoop) {
-    while loop.poll(returnAfterSourceHandled: true) == .handledSource {}
+    while loop.runTurn(returnsAfterSource: true) == .handledSource {}
 }
 
 private func createdPaths(_ events: [FileWatch.Event]) -> [String] {

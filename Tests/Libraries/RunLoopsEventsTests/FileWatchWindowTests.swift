@@ -89,7 +89,7 @@ import Testing
                     usleep(200)
                 }
             }
-            _ = loop.run(mode: .default, for: .milliseconds(300))
+            _ = loop.run(in: .default, for: .milliseconds(300))
             writer.join()
             #expect(reports.value >= 1)
             // For each report the change that opens the window, the window's end, and the sleep at the end of the run. A
@@ -111,7 +111,7 @@ import Testing
             add(watch, to: loop)
             directory.makeDirectory("a")
             // The window opens.
-            loop.poll()
+            loop.runTurn()
             for name in ["a/b", "a/b/c"] { directory.makeDirectory(name) }
             directory.write("a/b/c/file")
             #expect(loop.runPlenty() == .stopped)
@@ -133,7 +133,7 @@ import Testing
             }
             add(watch, to: loop)
             directory.write("file")
-            loop.poll()
+            loop.runTurn()
             loop.remove(watch, from: .default)
             #expect(loop.runPlenty() == .finished)
             #expect(calls.value == 0)
@@ -145,7 +145,7 @@ import Testing
             let second = try FileWatch([directory.path], coalescing: Self.window) { _, _ in calls.value += 1 }
             add(second, to: loop)
             directory.write("file")
-            loop.poll()
+            loop.runTurn()
             second.invalidate()
             #expect(loop.runPlenty() == .finished)
             #expect(calls.value == 1)

@@ -80,7 +80,7 @@ import Testing
             let lines = [UInt8](repeating: UInt8(ascii: "\n"), count: 10_000)
             #expect(write(pipe.second, lines, lines.count) == lines.count)
             while counts.value.reduce(0, +) < lines.count {
-                _ = loop.run(mode: .default, for: plenty, returnAfterSourceHandled: true)
+                _ = loop.run(in: .default, for: plenty, returnsAfterSource: true)
             }
             #expect(counts.value.first == InputPortion.first)
             // 5 ms are enough for 250 lines at most.

@@ -36,7 +36,7 @@ struct ForkProcessTests {
                 }
                 #expect(end == .good)
                 directory.write("new")
-                loop.poll()
+                loop.runTurn()
                 #expect(told.value.count == 2, "created and written: \(told.value)")
                 #expect(watch?.watchCount == 1)
             }
@@ -58,19 +58,19 @@ struct ForkProcessTests {
                     }
                     for source in sources { add(source, to: own) }
                     raise(SIGUSR1)
-                    for _ in 0..<3 { own.poll() }
+                    for _ in 0..<3 { own.runTurn() }
                     guard first.value == 1, second.value == 1, !source.isValid else { return false }
                     // Frees the parent's sink, and leaves the child's own alone.
                     source.invalidate()
                     raise(SIGUSR1)
-                    for _ in 0..<3 { own.poll() }
+                    for _ in 0..<3 { own.runTurn() }
                     return first.value == 2 && second.value == 2
                 }
                 #expect(end == .good)
-                loop.poll()
+                loop.runTurn()
                 #expect(told.value == [])
                 raise(SIGUSR1)
-                loop.poll()
+                loop.runTurn()
                 #expect(told.value.map(\.sender?.process) == [getpid()])
             }
         }
@@ -119,7 +119,7 @@ struct ForkProcessTests {
                 for _ in 0..<100 { kill(child.process, SIGTERM) }
                 over.send()
                 #expect(child.end() == .good)
-                loop.poll()
+                loop.runTurn()
                 #expect(told.value == 0)
             }
         }

@@ -58,7 +58,7 @@ import Testing
                 let other: RunLoop.Socket
                 (stream, other) = try makeStream(loop, kind)
                 stream?.write(repeatElement(7, count: 10_000))
-                while stream?.unsentCount != 0 { loop.run(mode: .default, for: .milliseconds(1)) }
+                while stream?.unsentCount != 0 { loop.run(in: .default, for: .milliseconds(1)) }
                 let child = HoldingChild()
                 defer { child.end() }
                 switch end {

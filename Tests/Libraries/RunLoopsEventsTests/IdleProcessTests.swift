@@ -41,7 +41,7 @@ private func measure(_ loop: RunLoop, _ make: () throws -> () -> Void) throws ->
         if activity == .beforeWaiting { counts.sleeps += 1 } else { counts.awakenings += 1 }
     }
     loop.add(observer, in: .default)
-    #expect(loop.run(mode: .default, for: rest) == .timedOut)
+    #expect(loop.run(in: .default, for: rest) == .timedOut)
     observer.invalidate()
     end()
     #expect(loop.runPlenty() == .finished)

@@ -80,17 +80,17 @@ import Testing
             }
             var written = fill()
             #expect(written > 0)
-            for _ in 0..<5 { loop.poll() }
+            for _ in 0..<5 { loop.runTurn() }
             #expect(count.value > 0)
             #expect(count.value <= 65536)
             written += fill()
             let read = count.value
-            for _ in 0..<5 { loop.poll() }
+            for _ in 0..<5 { loop.runTurn() }
             #expect(count.value == read)
             pair.closeSecond()
             while reader.isValid {
                 reader.isReadingPaused = false
-                loop.poll()
+                loop.runTurn()
             }
             #expect(count.value == written)
         }
@@ -187,7 +187,7 @@ import Testing
                 let bytes = (residentBytes() - before) / 900
                 // In a debug build.
                 #expect(bytes < 1536, "\(bytes) bytes")
-                loop.run(mode: .default, for: .milliseconds(200))
+                loop.run(in: .default, for: .milliseconds(200))
                 // The end of the time.
                 #expect(wakeUps.value == 1)
             }
@@ -309,12 +309,12 @@ extension InputReaderTests {
                 }
                 add(reader, to: loop)
                 pipe.send("one\ntwo")
-                loop.poll()
+                loop.runTurn()
                 #expect(told.value == [#"received(["one"])"#])
                 reader.isReadingPaused = isPaused
                 pipe.send(" and more\n")
                 reader.finish()
-                for _ in 0..<4 { loop.poll() }
+                for _ in 0..<4 { loop.runTurn() }
                 #expect(told.value == [#"received(["one"])"#, #"received(["two"])"#, "ended"])
                 #expect(!reader.isValid)
                 reader.finish()
@@ -325,7 +325,7 @@ extension InputReaderTests {
                 late.finish()
                 told.value = []
                 add(late, to: loop)
-                for _ in 0..<4 { loop.poll() }
+                for _ in 0..<4 { loop.runTurn() }
                 #expect(told.value == ["ended"])
             }
         }

@@ -36,7 +36,7 @@ import Testing
                 let heard = manager.all().map { $0.prefix { $0 != " " } }
                 #expect(heard == ["READY=1", "RELOADING=1", "RELOADING=1", "READY=1", "READY=1", "STOPPING=1"])
                 #expect(signal(SIGHUP, SIG_DFL).map { unsafeBitCast($0, to: Int.self) } == 1)
-                #expect(loop.isEmpty(.default))
+                #expect(loop.isEmpty(in: .default))
             }
         }
     }
@@ -95,7 +95,7 @@ import Testing
                 let pings = heard.value.dropFirst().dropLast()
                 #expect(heard.value.first == "READY=1" && heard.value.last == "STOPPING=1")
                 #expect(pings.count >= 2 && pings.allSatisfy { $0 == "WATCHDOG=1" })
-                #expect(loop.isEmpty(.default))
+                #expect(loop.isEmpty(in: .default))
             }
         }
     }
@@ -126,9 +126,9 @@ import Testing
                 loop.performLocally {
                     loop.performLocally {
                         kill(getpid(), SIGTERM)
-                        results.value.append(loop.run(mode: .default, until: nil))
+                        results.value.append(loop.run(in: .default, until: nil))
                     }
-                    results.value.append(loop.run(mode: .default, until: nil))
+                    results.value.append(loop.run(in: .default, until: nil))
                 }
                 try service.run()
                 #expect(results.value == [.stopped, .stopped])

@@ -151,7 +151,7 @@ import Testing
             guard let notify = try? NotifySocket(path) else { return }
             let loop = RunLoop.current
             loop.add(notify.watchdogTimer(interval: .milliseconds(20)) { Issue.record("\($0)") }, in: .default)
-            _ = loop.run(mode: .default, for: .milliseconds(50))
+            _ = loop.run(in: .default, for: .milliseconds(50))
             loop.performLocally(after: .zero) {
                 hangs.signal()
                 goesOn.wait()

@@ -57,7 +57,7 @@ import Testing
             }
             loop.add(timer, in: .default)
             loop.add(observer, in: .default)
-            #expect(loop.run(mode: .default, for: .seconds(600)) == .stopped)
+            #expect(loop.run(in: .default, for: .seconds(600)) == .stopped)
             #expect(held.value == 0)
             #expect(library.notes.count(where: { $0 == "prepare" }) >= 20)
             #expect(library.isBalanced, "\(library.notes)")
@@ -75,7 +75,7 @@ import Testing
                 waitUntil { loop.isWaiting }
                 pipe.send()
             }
-            #expect(loop.run(mode: .default, for: .seconds(600)) == .stopped)
+            #expect(loop.run(in: .default, for: .seconds(600)) == .stopped)
             thread.join()
             #expect(library.notes == ["prepare", "check", "prepare", "check ready", "dispatch ready"])
             source.invalidate()
@@ -93,7 +93,7 @@ import Testing
             }
             let source = try library.enterLoop()
             let start = RunLoop.Instant.now
-            #expect(loop.run(mode: .default, for: .seconds(600)) == .stopped)
+            #expect(loop.run(in: .default, for: .seconds(600)) == .stopped)
             #expect(RunLoop.Instant.now - start >= .milliseconds(10))
             #expect(library.notes.last == "dispatch")
             #expect(checks == 5)
@@ -107,10 +107,10 @@ import Testing
         try withLoop { loop in
             let library = Library()
             let source = try library.enterLoop()
-            for _ in 0..<2 { loop.poll() }
+            for _ in 0..<2 { loop.runTurn() }
             #expect(library.notes == ["prepare", "check", "prepare", "check"])
             library.pipe.send()
-            for _ in 0..<5 where !library.notes.contains("dispatch ready") { loop.poll() }
+            for _ in 0..<5 where !library.notes.contains("dispatch ready") { loop.runTurn() }
             #expect(library.notes.contains("dispatch ready"))
             #expect(library.isBalanced, "\(library.notes)")
             source.invalidate()
@@ -128,7 +128,7 @@ import Testing
                 #expect(!library.isHeld)
             }
             loop.add(observer, in: .default)
-            loop.run(mode: .default, for: .milliseconds(10))
+            loop.run(in: .default, for: .milliseconds(10))
             #expect(library.notes == ["prepare", "check", "prepare", "check"])
             #expect(!source.isValid)
         }
@@ -147,7 +147,7 @@ import Testing
             // A run in the host's own time sleeps again before the host has reported the end of its wait.
             loop.runReady()
             #expect(library.isHeld)
-            loop.run(mode: .default, for: .milliseconds(1))
+            loop.run(in: .default, for: .milliseconds(1))
             loop.runReady()
             source.invalidate()
             #expect(library.isBalanced, "\(library.notes)")

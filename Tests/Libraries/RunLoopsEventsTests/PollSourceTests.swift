@@ -49,7 +49,7 @@ import Testing
                 loop.stop()
             }
             let thread = TestThread { second.send() }
-            #expect(loop.run(mode: .default, for: .seconds(600)) == .stopped)
+            #expect(loop.run(in: .default, for: .seconds(600)) == .stopped)
             thread.join()
             #expect(library.dispatches == [[second.first]])
             #expect(seen.value == [0, Int16(POLLIN), 0])
@@ -67,12 +67,12 @@ import Testing
             let wakes = Box(0)
             loop.add(RunLoop.Observer(.afterWaiting) { _, _ in wakes.value += 1 }, in: .default)
             let start = RunLoop.Instant.now
-            #expect(loop.run(mode: .default, for: .seconds(600)) == .stopped)
+            #expect(loop.run(in: .default, for: .seconds(600)) == .stopped)
             #expect(RunLoop.Instant.now - start >= .milliseconds(50))
             #expect(wakes.value == 1)
             library.limit = nil
             // From here on nothing is due.
-            loop.run(mode: .default, for: .milliseconds(100))
+            loop.run(in: .default, for: .milliseconds(100))
             #expect(library.dispatches == [[]])
             #expect(wakes.value == 2, "the end of the run")
             source.invalidate()
@@ -86,7 +86,7 @@ import Testing
             library.limit = .zero
             let source = try library.enterLoop()
             library.whenDispatched = { _ in if library.dispatches.count == 100 { loop.stop() } }
-            #expect(loop.run(mode: .default, for: .seconds(600)) == .stopped)
+            #expect(loop.run(in: .default, for: .seconds(600)) == .stopped)
             #expect(library.dispatches.count == 100)
             #expect(library.preparations <= 101)
             source.invalidate()
@@ -101,7 +101,7 @@ import Testing
             let source = try library.enterLoop()
             library.whenDispatched = { _ in loop.stop() }
             pipe.send()
-            for _ in 0..<5 where library.dispatches.isEmpty { loop.poll() }
+            for _ in 0..<5 where library.dispatches.isEmpty { loop.runTurn() }
             #expect(library.dispatches == [[pipe.first]])
             source.invalidate()
         }
@@ -113,11 +113,11 @@ import Testing
             defer { library.whenDispatched = { _ in } }
             library.watch(pipe.first)
             let source = try library.enterLoop()
-            for _ in 0..<3 { loop.poll() }
+            for _ in 0..<3 { loop.runTurn() }
             #expect(library.preparations == 3)
             // What a library has read already does not show on its descriptor.
             library.limit = .zero
-            loop.poll()
+            loop.runTurn()
             #expect(library.dispatches == [[]])
             library.limit = nil
             library.preparations = 0
@@ -126,7 +126,7 @@ import Testing
             let timer = RunLoop.Timer(.every(.milliseconds(1))) { _ in if sleeps.value == 20 { loop.stop() } }
             loop.add(observer, in: .default)
             loop.add(timer, in: .default)
-            #expect(loop.run(mode: .default, for: .seconds(600)) == .stopped)
+            #expect(loop.run(in: .default, for: .seconds(600)) == .stopped)
             // Once more at the beginning.
             #expect(library.preparations == sleeps.value + 1)
             source.invalidate()
@@ -143,18 +143,18 @@ import Testing
             library.watch(number)
             let source = try library.enterLoop()
             library.whenDispatched = { _ in loop.stop() }
-            loop.run(mode: .default, for: .milliseconds(1))
+            loop.run(in: .default, for: .milliseconds(1))
             #expect(dup2(new.first, number) == number)
             // The former file is still open, and epoll would go on to watch it.
             old.send()
-            #expect(loop.run(mode: .default, for: .milliseconds(20)) == .timedOut)
+            #expect(loop.run(in: .default, for: .milliseconds(20)) == .timedOut)
             new.send()
-            #expect(loop.run(mode: .default, for: .seconds(600)) == .stopped)
+            #expect(loop.run(in: .default, for: .seconds(600)) == .stopped)
             #expect(library.dispatches == [[number]])
             library.descriptors = []
             library.dispatches = []
             library.whenDispatched = { _ in }
-            #expect(loop.run(mode: .default, for: .milliseconds(20)) == .timedOut)
+            #expect(loop.run(in: .default, for: .milliseconds(20)) == .timedOut)
             // What was found before may be dispatched, with nothing ready any more.
             #expect(library.dispatches.count <= 1 && library.dispatches.allSatisfy(\.isEmpty))
             source.invalidate()
@@ -173,11 +173,11 @@ import Testing
                 seen.value = polled.map(\.revents)
                 loop.stop()
             }
-            #expect(loop.run(mode: .default, for: .seconds(600)) == .stopped)
+            #expect(loop.run(in: .default, for: .seconds(600)) == .stopped)
             #expect(seen.value == [Int16(POLLIN)])
             library.descriptors = []
             library.watch(CInt.max - 1)
-            #expect(loop.run(mode: .default, for: .seconds(600)) == .stopped)
+            #expect(loop.run(in: .default, for: .seconds(600)) == .stopped)
             #expect(seen.value == [Int16(POLLNVAL)])
             source.invalidate()
         }
@@ -195,14 +195,14 @@ import Testing
                     return
                 }
                 // What is ready stays ready.
-                while library.dispatches.count < 3 { loop.run(mode: .default, for: .milliseconds(1)) }
+                while library.dispatches.count < 3 { loop.run(in: .default, for: .milliseconds(1)) }
             }
             pipe.send()
-            while library.dispatches.count < 3 { loop.run(mode: .default, for: .milliseconds(1)) }
+            while library.dispatches.count < 3 { loop.run(in: .default, for: .milliseconds(1)) }
             #expect(!source.isValid)
             // Nothing is left in the loop.
-            #expect(loop.isEmpty(.default))
-            #expect(loop.run(mode: .default, for: .seconds(600)) == .finished)
+            #expect(loop.isEmpty(in: .default))
+            #expect(loop.run(in: .default, for: .seconds(600)) == .finished)
         }
     }
 
@@ -217,9 +217,9 @@ import Testing
             } dispatch: { _ in
                 calls.value += 100
             }
-            loop.run(mode: .default, for: .milliseconds(10))
+            loop.run(in: .default, for: .milliseconds(10))
             #expect(calls.value == 1)
-            #expect(loop.isEmpty(.default))
+            #expect(loop.isEmpty(in: .default))
             source.value = nil
         }
     }
@@ -229,10 +229,10 @@ import Testing
             let library = Library()
             defer { library.whenDispatched = { _ in } }
             var source: PollSource? = try library.enterLoop(in: .common)
-            #expect(!loop.isEmpty(.default))
+            #expect(!loop.isEmpty(in: .default))
             #expect(source?.isValid == true)
             source = nil
-            #expect(loop.isEmpty(.default))
+            #expect(loop.isEmpty(in: .default))
         }
     }
 
@@ -252,7 +252,7 @@ import Testing
                 isThere.withLock { $0 = true }
                 loop.wakeUp()
             }
-            #expect(loop.run(mode: .default, for: .seconds(600)) == .stopped)
+            #expect(loop.run(in: .default, for: .seconds(600)) == .stopped)
             thread.join()
             #expect(library.dispatches.isEmpty)
             for one in [source, dispatched] { one.invalidate() }
@@ -264,7 +264,7 @@ import Testing
         await #expect(processExitsWith: .success) {
             await letDispatchOpenItsTimers()
             try withLoop { loop in
-                loop.poll()
+                loop.runTurn()
                 let before = countOpenDescriptors()
                 for left in 0..<3 {
                     let scarcity = Scarcity(left: left)
@@ -276,7 +276,7 @@ import Testing
                     scarcity.end()
                     if case .failure(let error) = made {
                         #expect((error as? RunLoop.SystemCallError)?.code == EMFILE)
-                        #expect(loop.isEmpty(.default))
+                        #expect(loop.isEmpty(in: .default))
                     } else {
                         #expect(left > 0)
                     }

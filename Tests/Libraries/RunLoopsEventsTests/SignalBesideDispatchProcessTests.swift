@@ -40,16 +40,16 @@ struct SignalBesideDispatchProcessTests {
                     dispatch.begin()
                     try makeOurs()
                 }
-                loop.poll()
+                loop.runTurn()
                 // One by one: Dispatch merges signals that follow each other fast.
                 for number in 1...20 {
                     send(signal, how)
                     while told.value < number || dispatch.count < number {
-                        _ = loop.run(mode: .default, for: .milliseconds(10))
+                        _ = loop.run(in: .default, for: .milliseconds(10))
                     }
                 }
                 // Neither gets a signal twice.
-                _ = loop.run(mode: .default, for: .milliseconds(50))
+                _ = loop.run(in: .default, for: .milliseconds(50))
                 #expect(told.value == 20)
                 #expect(dispatch.count == 20)
                 dispatch.end()
@@ -130,9 +130,9 @@ struct SignalBesideDispatchProcessTests {
                 let told = Box(0)
                 add(try SignalSource(SIGUSR1) { _, _ in told.value += 1 }, to: loop)
                 signal(SIGUSR1, SIG_IGN)
-                loop.poll()
+                loop.runTurn()
                 kill(getpid(), SIGUSR1)
-                _ = loop.run(mode: .default, for: .milliseconds(20))
+                _ = loop.run(in: .default, for: .milliseconds(20))
                 #expect(told.value == 0)
             }
         }

@@ -137,8 +137,8 @@ import Testing
             }
             add(listener, to: loop)
             for _ in 0..<2 { add(try SocketConnector(to: listener.address) { _, _ in }, to: loop) }
-            loop.run(mode: .default, for: .milliseconds(5))
-            while accepted.value == 0 { loop.run(mode: .default, for: .milliseconds(5)) }
+            loop.run(in: .default, for: .milliseconds(5))
+            while accepted.value == 0 { loop.run(in: .default, for: .milliseconds(5)) }
             #expect(accepted.value == 1)
             #expect(listener.isPaused)
             listener.resume()
@@ -211,7 +211,7 @@ import Testing
             reader.isReadingPaused = true
             #expect(!writer.write(repeatElement(7, count: total)))
             writer.finish()
-            loop.run(mode: .default, for: .milliseconds(5))
+            loop.run(in: .default, for: .milliseconds(5))
             #expect(received.value == 0)
             #expect(writer.unsentCount > 0)
             reader.isReadingPaused = false
@@ -354,7 +354,7 @@ import Testing
             }
             for stream in streams { add(stream, to: loop) }
             loop.add(RunLoop.Observer(.beforeWaiting) { _, _ in turns.value += 1 }, in: .default)
-            #expect(loop.run(mode: .default, for: .milliseconds(20)) == .timedOut)
+            #expect(loop.run(in: .default, for: .milliseconds(20)) == .timedOut)
             #expect(turns.value <= 3)
             // The stream now reports what it had put off.
             streams[0].isReadingPaused = false

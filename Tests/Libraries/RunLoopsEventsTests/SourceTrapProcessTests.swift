@@ -149,10 +149,10 @@ import Testing
                 var status: CInt = -1
                 waitpid(child, &status, 0)
                 #expect(status == 0)
-                loop.poll()
+                loop.runTurn()
                 #expect(told.value == 0)
                 raise(SIGUSR1)
-                loop.poll()
+                loop.runTurn()
                 #expect(told.value == 1)
             }
         }
@@ -179,7 +179,7 @@ private func useEverySource() throws {
         #expect(throws: RunLoop.SystemCallError.self) { _ = try SocketListener(on: listener.address) { _, _ in } }
         #expect(throws: RunLoop.SystemCallError.self) { _ = try FileWatch([directory.path("none")]) { _, _ in } }
         #expect(throws: RunLoop.SystemCallError.self) { _ = try SignalSource(SIGKILL) { _, _ in } }
-        for _ in 0..<5 { loop.poll() }
+        for _ in 0..<5 { loop.runTurn() }
     }
 }
 

@@ -37,7 +37,7 @@ import Testing
                 followers.compactMap { $0.descriptor?.number } + watches.compactMap { $0.descriptor?.number })
             #expect(descriptors.count == 1)
             for number in stride(from: 0, to: 1000, by: 97) { directory.write("file \(number)") }
-            for _ in 0..<20 { loop.poll() }
+            for _ in 0..<20 { loop.runTurn() }
             #expect(told.value.sorted() == Array(stride(from: 0, to: 1000, by: 97)))
             for follower in followers { follower.invalidate() }
             for watch in watches { watch.invalidate() }
@@ -57,13 +57,13 @@ import Testing
             let file = FileWatch.File(path: directory.path("file"))
             directory.write("file")
             unlink(file.path)
-            for _ in 0..<4 { loop.poll() }
+            for _ in 0..<4 { loop.runTurn() }
             #expect(first.value == [.created(file)])
             #expect(second.value == [.removed(file)])
             created.invalidate()
             directory.write("file")
             unlink(file.path)
-            for _ in 0..<4 { loop.poll() }
+            for _ in 0..<4 { loop.runTurn() }
             #expect(first.value == [.created(file)])
             #expect(second.value == [.removed(file), .removed(file)])
             removed.invalidate()
@@ -100,10 +100,10 @@ import Testing
             let follower = try FileFollower(directory.path("a")) { _, _ in late.value += 10 }
             add(first, to: loop)
             directory.write("a")
-            for _ in 0..<4 { loop.poll() }
+            for _ in 0..<4 { loop.runTurn() }
             #expect([early.value, late.value] == [1, 0])
             for source in [second, follower] as [EventSource] { add(source, to: loop) }
-            for _ in 0..<4 { loop.poll() }
+            for _ in 0..<4 { loop.runTurn() }
             #expect([early.value, late.value] == [1, 11])
             for source in [first, second, follower] as [EventSource] { source.invalidate() }
         }
@@ -122,7 +122,7 @@ import Testing
             for round in 1...3 {
                 for number in 0..<5 {
                     directory.write("\(round) \(number)")
-                    loop.poll()
+                    loop.runTurn()
                 }
                 while calls.value.count < round { _ = loop.runPlenty() }
             }

@@ -62,7 +62,7 @@ private func draw(rate: Double, for length: Duration) -> Drawing {
         drawing.value.frames.append(frame)
         drawing.value.lateness.append(SystemCalls.now(.monotonic) - frame.time.nanoseconds)
     }
-    RunLoop.current.run(mode: .default, for: length)
+    RunLoop.current.run(in: .default, for: length)
     drawing.value.cost = threadTime() - begin
     (drawing.value.delivered, drawing.value.skipped) = (link.delivered, link.skipped)
     return drawing.value

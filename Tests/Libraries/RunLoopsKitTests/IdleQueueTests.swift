@@ -18,7 +18,7 @@ import Testing
             queue.progressHandler = { portions.value.append($0.completed) }
             keepAlive(manual.loop)
             for _ in 0..<10 { queue.add {} }
-            manual.loop.run(mode: .default, for: .seconds(5))
+            manual.loop.run(in: .default, for: .seconds(5))
             #expect(portions.value == [3, 6, 9, 10])
             #expect(turns.value == 4)
             #expect(manual.sleeps == 1)
@@ -57,7 +57,7 @@ import Testing
     @Test func `A job that has not run by its latest instant then runs in any common mode`() {
         ManualRunLoop.with { manual in
             let queue = RunLoop.IdleQueue()
-            manual.loop.addCommonMode(.tracking)
+            manual.loop.markCommon(.tracking)
             keepAlive(manual.loop, in: .tracking)
             let start = manual.now
             let dates = Box<[Duration]>([])
@@ -110,7 +110,7 @@ import Testing
             let queue = RunLoop.IdleQueue(limits: .init(count: 2))
             let ran = Box(0)
             for _ in 0..<5 { queue.add { ran.value += 1 } }
-            #expect(manual.loop.run(mode: .default, for: .seconds(5)) == .finished)
+            #expect(manual.loop.run(in: .default, for: .seconds(5)) == .finished)
             #expect(ran.value == 5)
             #expect(manual.endlessSleeps == 0)
             #expect(manual.sleeps == 0)
@@ -128,7 +128,7 @@ import Testing
                 queue.add { dates.value.append(start.duration(to: manual.now)) }
             }
             manual.loop.add(observer, in: .default)
-            manual.loop.run(mode: .default, for: .seconds(5))
+            manual.loop.run(in: .default, for: .seconds(5))
             #expect(dates.value == [.zero])
             #expect(manual.sleeps == 1)
         }
@@ -147,7 +147,7 @@ import Testing
             }
             manual.loop.add(
                 RunLoop.Timer(.after(.milliseconds(1500))) { _ in lines.value.append("timer") }, in: .default)
-            manual.loop.run(mode: .default, for: .seconds(10))
+            manual.loop.run(in: .default, for: .seconds(10))
             #expect(lines.value == ["job", "job", "timer", "job"])
         }
     }
@@ -166,10 +166,10 @@ import Testing
             }
             let timer = RunLoop.Timer(.every(.milliseconds(10))) { timer in
                 fires.value += 1
-                worst.value = max(worst.value, timer.fireInstant.duration(to: manual.now))
+                worst.value = max(worst.value, timer.deadline.duration(to: manual.now))
             }
             manual.loop.add(timer, in: .common)
-            manual.loop.run(mode: .default, for: .microseconds(20) * jobs)
+            manual.loop.run(in: .default, for: .microseconds(20) * jobs)
             #expect(ran.value == jobs)
             // The work takes all the time there is, and the timer does not lose a single date to it.
             #expect(fires.value == jobs / 500)
@@ -243,10 +243,10 @@ private func busyTimer(jobs: Int) -> (ran: Int, lateness: [Int64]) {
         }
     }
     let timer = RunLoop.Timer(.every(.milliseconds(10))) { timer in
-        lateness.value.append(SystemCalls.now(.monotonic) - timer.fireInstant.nanoseconds)
+        lateness.value.append(SystemCalls.now(.monotonic) - timer.deadline.nanoseconds)
     }
     loop.add(timer, in: .common)
-    loop.run(mode: .default, for: plenty)
+    loop.run(in: .default, for: plenty)
     timer.invalidate()
     return (ran.value, lateness.value)
 }

@@ -62,11 +62,11 @@ import Testing
             let queue = RunLoop.IdleQueue()
             let early = queue.add { runs.value += 1 }
             let dated = queue.add(latestAfter: .seconds(1)) { runs.value += 1 }
-            #expect(!manual.loop.isEmpty(.default))
+            #expect(!manual.loop.isEmpty(in: .default))
             queue.invalidate()
             let late = queue.add(latestAfter: .seconds(1)) { runs.value += 1 }
             #expect(!early.isPending && !dated.isPending && !late.isPending && queue.isEmpty)
-            #expect(manual.loop.isEmpty(.default))
+            #expect(manual.loop.isEmpty(in: .default))
             keepAlive(manual.loop)
             manual.advance(by: .seconds(5))
             #expect(runs.value == 0)
@@ -112,7 +112,7 @@ import Testing
             let pool = RunLoop.ReleasePool()
             for _ in 0..<2 {
                 manual.loop.performLocally { depths.value.append(RunLoop.ReleasePool.depth) }
-                manual.loop.poll()
+                manual.loop.runTurn()
                 pool.invalidate()
             }
             #expect(depths.value == [1, 0])

@@ -123,7 +123,7 @@ import Testing
             queue.observe("one") { [unowned queue] _ in queue.post(.init("two"), .whenIdle) }
             queue.observe("two") { _ in lines.value.append("at \(start.duration(to: manual.now))") }
             queue.post(.init("one"), .whenIdle)
-            manual.loop.run(mode: .default, for: .seconds(5))
+            manual.loop.run(in: .default, for: .seconds(5))
             #expect(lines.value == ["one", "two", "at 0.0 seconds"])
             #expect(manual.sleeps == 1)
         }

@@ -56,7 +56,7 @@ import Testing
                     lines.note("closed: \(RunLoop.ReleasePool.depth)")
                 }, in: .default)
             keepAlive(manual.loop)
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(lines.lines == ["before: 0", "after: 1", "exit", "released", "closed: 0"])
             withExtendedLifetime(pool) {}
         }
@@ -73,10 +73,10 @@ import Testing
                     RunLoop.ReleasePool.hold(Token { lines.note("inner") })
                     #expect(RunLoop.ReleasePool.depth == 2)
                 }
-                manual.loop.poll()
+                manual.loop.runTurn()
                 lines.note("nested run over")
             }
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(lines.lines == ["inner", "nested run over", "outer"])
             withExtendedLifetime(pool) {}
         }
@@ -123,7 +123,7 @@ import Testing
                 manual.loop.performLocally {
                     RunLoop.ReleasePool.hold(
                         Runner {
-                            manual.loop.poll()
+                            manual.loop.runTurn()
                             released.value += 1
                         })
                 }

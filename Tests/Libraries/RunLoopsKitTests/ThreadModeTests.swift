@@ -16,7 +16,7 @@ import Testing
             let keeper = RunLoop.Source.sendable { _ in }
             RunLoop.current.add(keeper, in: mode)
             inside.signal()
-            _ = RunLoop.current.run(mode: mode, for: plenty)
+            _ = RunLoop.current.run(in: mode, for: plenty)
             keeper.invalidate()
             left.signal()
         }

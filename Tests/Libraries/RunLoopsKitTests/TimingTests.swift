@@ -211,7 +211,7 @@ import Testing
             throttle.call()
             dog.feed()
             manual.advance(by: .seconds(10))
-            #expect(manual.loop.run(mode: .default, for: .seconds(1)) == .finished)
+            #expect(manual.loop.run(in: .default, for: .seconds(1)) == .finished)
             keepAlive(manual.loop)
             #expect(idleWakeUps(manual) == 0)
             withExtendedLifetime((debouncer, throttle, dog)) {}

@@ -36,7 +36,7 @@ import Testing
             let transaction = RunLoop.Transaction()
             let commits = Box(0)
             manual.loop.performLocally { transaction.mark(View()) { commits.value += 1 } }
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(commits.value == 1)
         }
     }
@@ -59,7 +59,7 @@ import Testing
             transaction.afterCommit { lines.value.append("after") }
             manual.loop.performLocally { transaction.mark(view) { lines.value.append("commit") } }
             keepAlive(manual.loop)
-            manual.loop.run(mode: .default, for: .seconds(1))
+            manual.loop.run(in: .default, for: .seconds(1))
             let turn = ["1999998", "before", "commit", "marked by the hook", "after", "2000002"]
             #expect(Array(lines.value.prefix(6)) == turn)
             // Nothing is marked now: the hooks are quiet.
@@ -106,7 +106,7 @@ import Testing
             manual.loop.add(RunLoop.Observer(.beforeTimers) { _, _ in turns.value += 1 }, in: .default)
             manual.loop.performLocally { mark() }
             keepAlive(manual.loop)
-            manual.loop.run(mode: .default, for: .seconds(1))
+            manual.loop.run(in: .default, for: .seconds(1))
             // 4, 4 and 2, a turn each, without a sleep between them.
             #expect(commits.value == 10)
             #expect(reports.value == [1, 1])
@@ -129,7 +129,7 @@ import Testing
                         transaction.mark(two) { lines.value.append("two") }
                         transaction.mark(one) { lines.value.append("one again") }
                     }
-                    manual.loop.poll()
+                    manual.loop.runTurn()
                     lines.value.append("nested run over")
                     #expect(transaction.pending == 2)
                 }

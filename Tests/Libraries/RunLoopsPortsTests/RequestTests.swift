@@ -88,7 +88,7 @@ import Testing
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
             #expect(await hasNoDesk(loop))
-            let text = loop.dump()
+            let text = loop.detailedDescription()
             #expect(!text.contains("request"))
             port.invalidate()
             let late = Task {
@@ -216,7 +216,7 @@ private func keeper(of kept: Locked<[RunLoop.MessagePort.Sender?]>, on loop: Run
 /// Whether nothing takes answers in, once the loop's thread has done what was left to it.
 private func hasNoDesk(_ loop: RunLoop) async -> Bool {
     _ = try? await loop.result {}
-    return !loop.dump().contains("answers")
+    return !loop.detailedDescription().contains("answers")
 }
 
 extension RunLoopThread {

@@ -109,7 +109,7 @@ import Testing
             }
             // Some are surely waiting before the first is read; how many does not matter.
             usleep(50_000)
-            while next < number { RunLoop.current.run(mode: .default, for: plenty, returnAfterSourceHandled: true) }
+            while next < number { RunLoop.current.run(in: .default, for: plenty, returnsAfterSource: true) }
             asker.join()
             #expect(disorder == 0)
             replies.invalidate()
@@ -140,7 +140,7 @@ import Testing
                 } catch { Issue.record("\(error)") }
             }
             usleep(20_000)
-            while next < number { RunLoop.current.run(mode: .default, for: plenty, returnAfterSourceHandled: true) }
+            while next < number { RunLoop.current.run(in: .default, for: plenty, returnsAfterSource: true) }
             asker.join()
             replies.invalidate()
         }

@@ -26,7 +26,7 @@ final class Server: @unchecked Sendable {
             do { try loop.add(port, in: .default) } catch { fatalError("\(error)") }
             started.withLock { $0 = loop }
             permit.signal()
-            while port.isValid { loop.run(mode: .default, until: nil) }
+            while port.isValid { loop.run(in: .default, until: nil) }
         }
         permit.wait()
         guard let loop = started.withLock({ $0 }) else { fatalError("the thread has left its loop") }

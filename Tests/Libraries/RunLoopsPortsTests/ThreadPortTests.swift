@@ -135,9 +135,9 @@ import Testing
             try RunLoop.current.add(asker, in: "ask")
             try RunLoop.current.add(port, in: "answer")
             for id in 0..<Int32(5) { try port.sender.send(RunLoop.MessagePort.Message(id: id, replyTo: asker.sender)) }
-            RunLoop.current.poll(mode: "answer")
+            RunLoop.current.runTurn(in: "answer")
             #expect(throws: RunLoop.PortError.full) { try asker.sender.send(RunLoop.MessagePort.Message()) }
-            while replies.count < 5 { RunLoop.current.poll(mode: "ask") }
+            while replies.count < 5 { RunLoop.current.runTurn(in: "ask") }
             #expect(replies == [0, 1, 2, 3, 4])
             asker.invalidate()
             port.invalidate()
@@ -273,13 +273,13 @@ import Testing
             loop.add(source, in: .default)
             for id in 0..<12 { try port.sender.send(RunLoop.MessagePort.Message(id: Int32(id))) }
             source.signal()
-            #expect(loop.run(mode: .default, for: plenty) == .stopped)
+            #expect(loop.run(in: .default, for: plenty) == .stopped)
             #expect(order.prefix(10) == ["0", "1", "2", "3", "source", "4", "5", "6", "7", "source"])
             #expect(order.contains("9"))
             #expect(!order.contains("10"))
             source.invalidate()
             loop.perform {}
-            while !order.contains("11") { loop.poll() }
+            while !order.contains("11") { loop.runTurn() }
             port.invalidate()
         }
     }
@@ -291,14 +291,14 @@ import Testing
             let port = RunLoop.MessagePort { message in
                 order.append("begin \(message.id)")
                 if message.id == 0 {
-                    while order.count < 5 { loop.run(mode: .default, for: plenty, returnAfterSourceHandled: true) }
+                    while order.count < 5 { loop.run(in: .default, for: plenty, returnsAfterSource: true) }
                 }
                 order.append("end \(message.id)")
                 return nil
             }
             try loop.add(port, in: .default)
             for id in 0..<3 { try port.sender.send(RunLoop.MessagePort.Message(id: Int32(id))) }
-            while order.count < 6 { loop.run(mode: .default, for: plenty, returnAfterSourceHandled: true) }
+            while order.count < 6 { loop.run(in: .default, for: plenty, returnsAfterSource: true) }
             #expect(order == ["begin 0", "begin 1", "end 1", "begin 2", "end 2", "end 0"])
             port.invalidate()
         }
@@ -316,7 +316,7 @@ import Testing
             itself = port
             try RunLoop.current.add(port, in: .default)
             for _ in 0..<5 { try port.sender.send(RunLoop.MessagePort.Message()) }
-            RunLoop.current.run(mode: .default, for: .zero)
+            RunLoop.current.run(in: .default, for: .zero)
             #expect(delivered == 1)
             itself = nil
         }
@@ -344,7 +344,7 @@ import Testing
                     }
                 }
             }
-            while total < 10_000 { loop.run(mode: .default, for: plenty, returnAfterSourceHandled: true) }
+            while total < 10_000 { loop.run(in: .default, for: plenty, returnsAfterSource: true) }
             thread.join()
             #expect(received.allSatisfy { $0 == 10 })
             for port in ports { port.invalidate() }

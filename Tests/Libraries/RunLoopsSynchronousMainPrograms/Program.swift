@@ -39,7 +39,7 @@ import RunLoopsConcurrencyScenes
         limit.rlim_cur = rlim_t(next[next.count - 1])
         setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         RunLoop.main.perform { RunLoop.main.stop() }
-        print("has run: \(RunLoop.main.run(mode: .default, for: .seconds(300)))")
+        print("has run: \(RunLoop.main.run(in: .default, for: .seconds(300)))")
         // What looks for leaks at the end needs descriptors.
         limit.rlim_cur = former
         setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)

@@ -97,7 +97,7 @@ import class FoundationRunLoop.RunLoop
             #expect(lines.lines == ["now"])
             manual.advance(by: .seconds(1), in: .tracking)
             #expect(lines.lines == ["now", "soon", "idle"])
-            manual.loop.addCommonMode(.tracking)
+            manual.loop.markCommon(.tracking)
             queue.enqueue(note("common"), postingStyle: .whenIdle, coalesceMask: [], forModes: [.common])
             manual.advance(by: .seconds(1), in: .tracking)
             #expect(lines.lines.last == "common")
@@ -113,7 +113,7 @@ import class FoundationRunLoop.RunLoop
             manual.loop.add(late, in: .default)
             let start = manual.now
             manual.loop.performLocally(after: .seconds(1)) { manual.loop.stop() }
-            manual.loop.run(mode: .default, for: .seconds(10))
+            manual.loop.run(in: .default, for: .seconds(10))
             #expect(lines.lines == ["first", "late"])
             #expect(start.duration(to: manual.now) == .seconds(1))
         }

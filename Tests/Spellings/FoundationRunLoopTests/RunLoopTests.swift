@@ -242,7 +242,7 @@ import class FoundationRunLoop.Timer
         #expect(!loop.run(mode: .default, before: .distantFuture))
         #expect(loop.run(mode: .tracking, before: .distantFuture))
         #expect(lines.lines == ["a", "b", "tracking"])
-        #expect(native.isEmpty(.default) && native.isEmpty(.tracking))
+        #expect(native.isEmpty(in: .default) && native.isEmpty(in: .tracking))
         // From another thread: the run of a worker that checks a condition ends each time.
         let worker = Locked<RunLoop?>(nil)
         let (isCancelled, isThere) = (Locked(false), Permit())

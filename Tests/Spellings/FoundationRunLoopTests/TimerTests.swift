@@ -228,7 +228,7 @@ import class FoundationRunLoop.Timer
 
     @Test func `A timer in the common modes fires in each of them and in no other mode`() {
         ManualRunLoop.with { manual in
-            manual.loop.addCommonMode(.tracking)
+            manual.loop.markCommon(.tracking)
             let timer = Timer(timeInterval: 1, repeats: true, block: noting(manual))
             RunLoop.current.add(timer, forMode: .common)
             manual.advance(by: .seconds(1), in: .tracking)

@@ -77,7 +77,7 @@ extension CellRect: Ended {
 
 extension RunLoop.Instant: Ended {
     static var ends: [RunLoop.Instant] {
-        Int64.ends.flatMap { number in RunLoop.TimeBase.allCases.map { RunLoop.Instant(nanoseconds: number, base: $0) }
+        Int64.ends.flatMap { number in RunLoop.ClockID.allCases.map { RunLoop.Instant(nanoseconds: number, clock: $0) }
         }
     }
 }

@@ -40,12 +40,12 @@ private func bits<Value: Ended & FixedWidthInteger>(_ name: String, _ make: @esc
     bits("RunLoops.RunLoop.Activities.init(rawValue:)") { RunLoop.Activities(rawValue: $0) },
     bits("RunLoops.RunLoop.DescriptorEvents.init(rawValue:)") { RunLoop.DescriptorEvents(rawValue: $0) },
     bits("RunLoops.RunLoop.RunResult.init(rawValue:)") { RunLoop.RunResult(rawValue: $0) as Any },
-    bits("RunLoops.RunLoop.TimeBase.init(rawValue:)") { RunLoop.TimeBase(rawValue: $0) as Any },
+    bits("RunLoops.RunLoop.ClockID.init(rawValue:)") { RunLoop.ClockID(rawValue: $0) as Any },
     bits("RunLoops.RunLoop.SystemCallError.init(call:code:)") { RunLoop.SystemCallError(call: "read", code: $0) },
-    manual("RunLoops.RunLoop.Instant.init(nanoseconds:base:)") { (manual, value: Int64) in
-        for base in RunLoop.TimeBase.allCases {
-            let instant = RunLoop.Instant(nanoseconds: value, base: base)
-            for other in RunLoop.TimeBase.allCases {
+    manual("RunLoops.RunLoop.Instant.init(nanoseconds:clock:)") { (manual, value: Int64) in
+        for base in RunLoop.ClockID.allCases {
+            let instant = RunLoop.Instant(nanoseconds: value, clock: base)
+            for other in RunLoop.ClockID.allCases {
                 _ = (
                     instant.converted(to: other), instant < manual.now(other), instant - instant,
                     manual.now(other) < instant
@@ -53,7 +53,7 @@ private func bits<Value: Ended & FixedWidthInteger>(_ name: String, _ make: @esc
             }
             for duration in Duration.ends { print(instant + duration, instant - duration) }
             manual.loop.add(RunLoop.Timer(.at(instant, every: .seconds(1))) { $0.invalidate() }, in: .default)
-            manual.loop.run(mode: .default, until: min(instant, manual.now(base).advanced(by: .seconds(1))))
+            manual.loop.run(in: .default, until: min(instant, manual.now(base).advanced(by: .seconds(1))))
         }
     },
     manual("RunLoops.RunLoop.DescriptorSource.init(_:for:repeats:closes:label:fileID:line:handler:)") {
@@ -64,20 +64,20 @@ private func bits<Value: Ended & FixedWidthInteger>(_ name: String, _ make: @esc
         manual.loop.add(RunLoop.Observer(.all, order: value) { _, _ in }, in: .default)
         manual.loop.add(RunLoop.Observer(.all, order: 0) { _, _ in }, in: .default)
     },
-    manual("RunLoops.RunLoop.Source.init(order:label:schedule:cancel:fileID:line:perform:)") { (manual, value: Int) in
+    manual("RunLoops.RunLoop.Source.init(order:label:schedule:cancel:fileID:line:handler:)") { (manual, value: Int) in
         let source = RunLoop.Source(order: value) { _ in }
         manual.loop.add(source, in: .default)
         source.signal()
     },
     manual("RunLoops.RunLoop.Timer.init(_:tolerance:label:fileID:line:handler:)") { (manual, value: Duration) in
-        for base in RunLoop.TimeBase.allCases {
+        for base in RunLoop.ClockID.allCases {
             for schedule in [
                 RunLoop.Timer.Schedule.after(value), .after(.zero, every: value > .zero ? value : nil),
                 .at(manual.now(base).advanced(by: value)),
             ] {
                 let timer = RunLoop.Timer(schedule, tolerance: value) { $0.restart(after: value) }
                 manual.loop.add(timer, in: .default)
-                manual.loop.poll(mode: .default)
+                manual.loop.runTurn(in: .default)
                 print(timer, manual.loop)
                 timer.invalidate()
             }
@@ -85,13 +85,13 @@ private func bits<Value: Ended & FixedWidthInteger>(_ name: String, _ make: @esc
         manual.loop.perform(after: value) {}
         manual.suspend(for: value)
         manual.changeWallClock(by: value)
-        _ = manual.loop.run(mode: .default, for: min(value, .seconds(1)))
+        _ = manual.loop.run(in: .default, for: min(value, .seconds(1)))
         _ = RunLoop.Timer(.after(.zero, every: value)) { _ in }
     },
-    manual("RunLoops.RunLoop.Timer.fireInstant") { (manual, value: RunLoop.Instant) in
+    manual("RunLoops.RunLoop.Timer.deadline") { (manual, value: RunLoop.Instant) in
         let timer = RunLoop.Timer(.after(.seconds(1), every: .seconds(1)), tolerance: .seconds(1)) { $0.invalidate() }
         manual.loop.add(timer, in: .default)
-        timer.fireInstant = value
+        timer.deadline = value
         print(timer)
     },
     manual("RunLoops.RunLoop.Timer.tolerance") { (manual, value: Duration) in
@@ -132,7 +132,7 @@ extension RunLoop.Timer {
         for limit in [nil, value, .seconds(1)] {
             let debouncer = RunLoop.Debouncer(after: value, atMost: limit) {}
             debouncer.call()
-            manual.loop.poll(mode: .default)
+            manual.loop.runTurn(in: .default)
             debouncer.call()
         }
     },
@@ -179,7 +179,7 @@ extension RunLoop.Timer {
         let (transaction, key) = (RunLoop.Transaction(in: [.default], roundLimit: value), Key())
         transaction.mark(key) {}
         transaction.flush()
-        manual.loop.poll(mode: .default)
+        manual.loop.runTurn(in: .default)
     },
     EndCase("RunLoopsKit.RunLoopThread.Attributes.init(name:stackSize:nice:schedulingClass:processors:)") {
         (value: Int) in
@@ -198,7 +198,7 @@ private func idle(_ manual: ManualRunLoop, _ limits: RunLoop.IdleQueue.Limits) {
     let queue = RunLoop.IdleQueue(limits: limits)
     for delay in [nil] + Duration.ends { queue.add(latestAfter: delay) {} }
     // With no time or no place for a job, a run is bounded and the jobs wait.
-    _ = manual.loop.run(mode: .default, for: .milliseconds(1))
+    _ = manual.loop.run(in: .default, for: .milliseconds(1))
     queue.invalidate()
 }
 
@@ -232,7 +232,7 @@ private func socketEnds() throws -> (RunLoop.Socket, RunLoop.Socket) {
     return (try RunLoop.Socket(adopting: ends[0]), try RunLoop.Socket(adopting: ends[1]))
 }
 
-private func poll() { _ = RunLoop.current.run(mode: .default, for: .milliseconds(1)) }
+private func poll() { _ = RunLoop.current.run(in: .default, for: .milliseconds(1)) }
 
 private func quick(_ limits: [Child.Limit] = []) throws -> Child {
     try Child.spawn(.path("/bin/true"), input: .null, output: .null, error: .null, limits: limits)
@@ -255,7 +255,7 @@ private func quick(_ limits: [Child.Limit] = []) throws -> Child {
                 RunLoop.current.stop()
             }
             try RunLoop.current.add(completion, in: .default)
-            _ = RunLoop.current.run(mode: .default, for: .seconds(1))
+            _ = RunLoop.current.run(in: .default, for: .seconds(1))
             completion.invalidate()
         }
     },

@@ -60,8 +60,8 @@ import Testing
             repeating: .init(order: 0, tellsScheduling: true, signalsWhenScheduled: true, script: []), count: 4)
         scenario.body =
             (0..<4).map { .add(.source($0), .common) } + [
-                .run(.mode(0), .zero, returnAfterSourceHandled: false), .markCommon(1),
-                .run(.mode(1), .zero, returnAfterSourceHandled: false),
+                .run(.mode(0), .zero, returnsAfterSource: false), .markCommon(1),
+                .run(.mode(1), .zero, returnsAfterSource: false),
             ]
         for _ in 0..<20 {
             let (real, ours) = Comparison().traces(scenario)
@@ -76,7 +76,7 @@ import Testing
         var scenario = Scenario(seed: 0, number: 0)
         scenario.sources = [.init(order: 0, tellsScheduling: false, signalsWhenScheduled: false, script: [])]
         scenario.body = [
-            .add(.source(0), .mode(0)), .run(.mode(0), .unlimited, returnAfterSourceHandled: false),
+            .add(.source(0), .mode(0)), .run(.mode(0), .unlimited, returnsAfterSource: false),
         ]
         scenario.otherThread = [[.signal(0), .wakeUp]]
         let expected = [

@@ -20,7 +20,7 @@ enum Cost {
             client = InspectorClient.find(getpid())
             try ask(client)
             // The listeners come with the loop's next event.
-            loop.poll()
+            loop.runTurn()
         }
         switch scene {
         case "turns": turns(times, loop)
@@ -42,7 +42,7 @@ enum Cost {
         loop.add(source, in: .default)
         for _ in 0..<times {
             source.signal()
-            loop.poll()
+            loop.runTurn()
         }
     }
 
@@ -55,14 +55,14 @@ enum Cost {
         }
         loop.add(observer, in: .default)
         loop.add(RunLoop.Source(label: "keeps the mode") { _ in }, in: .default)
-        loop.run(mode: .default, until: nil)
+        loop.run(in: .default, until: nil)
     }
 
     private static func blocks(_ times: Int, _ loop: RunLoop) {
         for _ in 0..<times {
             loop.perform {}
             loop.wakeUp()
-            loop.poll()
+            loop.runTurn()
         }
     }
 
@@ -74,6 +74,6 @@ enum Cost {
             if left == 0 { loop.stop() }
         }
         loop.add(timer, in: .default)
-        loop.run(mode: .default, until: nil)
+        loop.run(in: .default, until: nil)
     }
 }

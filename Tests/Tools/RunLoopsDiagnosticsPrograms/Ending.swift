@@ -13,7 +13,7 @@ enum Ending {
         RunLoop.main.add(timer, in: .default)
         let ticking = RunLoop.Timer(.every(.milliseconds(10)), label: "goes on") { _ in }
         RunLoop.main.add(ticking, in: .default)
-        RunLoop.main.run(mode: .default, until: nil)
+        RunLoop.main.run(in: .default, until: nil)
     }
 
     private static func end(_ how: String) {

@@ -73,7 +73,7 @@ import Synchronization
             RunLoop.current.stop()
         }
         RunLoop.main.add(timer, in: .default)
-        RunLoop.main.run(mode: .default, until: nil)
+        RunLoop.main.run(in: .default, until: nil)
     }
 
     private static let tasks = Mutex<[Task<Void, Never>]>([])
@@ -101,7 +101,7 @@ import Synchronization
         }
         try RunLoop.main.add(input, in: .default)
         readyInSleep()
-        RunLoop.main.run(mode: .default, until: nil)
+        RunLoop.main.run(in: .default, until: nil)
     }
 
     /// Two loops with a timer each, of which one signals a source; for so many milliseconds, or until the input ends.
@@ -121,7 +121,7 @@ import Synchronization
             RunLoop.current.add(timer, in: .default)
         }
         if let milliseconds {
-            RunLoop.main.run(mode: .default, for: .milliseconds(milliseconds))
+            RunLoop.main.run(in: .default, for: .milliseconds(milliseconds))
         } else {
             try idle()
         }

@@ -157,7 +157,7 @@ struct FindingTests {
         let found = try findings { manual in
             func nest(_ left: Int) {
                 manual.loop.performLocally { if left > 1 { nest(left - 1) } }
-                manual.loop.poll()
+                manual.loop.runTurn()
             }
             nest(depth)
         }

@@ -95,7 +95,7 @@ final class InspectedThread: Sendable {
             loop.add(RunLoop.Source(label: "keeps the mode") { _ in }, in: .default)
             found.withLock { $0 = loop }
             isReady.signal()
-            _ = loop.run(mode: .default, for: plenty)
+            _ = loop.run(in: .default, for: plenty)
         }
         isReady.wait()
         guard let loop = found.copy else { preconditionFailure("the thread has left its loop") }

@@ -40,7 +40,7 @@ struct InspectorTests {
                 hangs.signal()
                 goOn.wait()
             }
-            RunLoop.current.poll()
+            RunLoop.current.runTurn()
             isOver.signal()
         }
         thread.loop.wakeUp()

@@ -47,11 +47,11 @@ struct ItemFindingTests {
             manual.loop.add(timer, in: .modalPanel)
             manual.loop.add(source, in: .default)
             manual.loop.add(source, in: .connectionReply)
-            manual.loop.addCommonMode(.tracking)
+            manual.loop.markCommon(.tracking)
             manual.loop.add(slowTimer("common"), in: .common)
             manual.loop.add(RunLoop.Observer(.exit) { _, _ in }, in: .taskDeathCheck)
             manual.advance(by: .seconds(2))
-            _ = manual.loop.run(mode: .modalPanel, for: .zero)
+            _ = manual.loop.run(in: .modalPanel, for: .zero)
             manual.loop.add(slowTimer("new"), in: .initialization)
         }
         #expect(found.isEmpty)
@@ -88,12 +88,12 @@ struct ItemFindingTests {
     private func tracked(marking early: Bool, adding atOnce: Bool) throws -> [RunLoop.Trace.Report.Finding] {
         try findings { manual in
             let timer = slowTimer("animation")
-            if early { manual.loop.addCommonMode(.tracking) }
+            if early { manual.loop.markCommon(.tracking) }
             manual.loop.add(timer, in: atOnce ? .common : .default)
             manual.loop.add(RunLoop.Source { _ in }, in: .tracking)
-            manual.loop.poll()
+            manual.loop.runTurn()
             manual.advance(by: .seconds(1), in: .tracking)
-            if !early { manual.loop.addCommonMode(.tracking) }
+            if !early { manual.loop.markCommon(.tracking) }
             if !atOnce { manual.loop.add(timer, in: .common) }
             manual.advance(by: .seconds(1), in: .tracking)
         }
@@ -116,10 +116,10 @@ struct ItemFindingTests {
 
     @Test func `a timer of the default mode that pauses in the tracking mode is not found`() throws {
         let found = try findings { manual in
-            manual.loop.addCommonMode(.tracking)
+            manual.loop.markCommon(.tracking)
             manual.loop.add(slowTimer("default only"), in: .default)
             manual.loop.add(slowTimer("common"), in: .common)
-            manual.loop.poll()
+            manual.loop.runTurn()
             manual.advance(by: .seconds(1), in: .tracking)
             manual.advance(by: .seconds(1))
         }
@@ -129,7 +129,7 @@ struct ItemFindingTests {
     @Test(arguments: [true, false])
     func `a timer of the default mode that stands still for seconds during a drag is found`(goesOn: Bool) throws {
         let found = try findings { manual in
-            manual.loop.addCommonMode(.tracking)
+            manual.loop.markCommon(.tracking)
             manual.loop.add(slowTimer("clock"), in: .default)
             manual.loop.add(slowTimer("common"), in: .common)
             manual.loop.add(slowTimer("drag"), in: .tracking)
@@ -185,7 +185,7 @@ struct ItemFindingTests {
             let source = RunLoop.DescriptorSource(number, label: "gone") { _, _ in }
             let other = RunLoop.DescriptorSource(open.first, label: "there") { _, _ in }
             for source in [source, other] { try loop.add(source, in: .default) }
-            loop.poll()
+            loop.runTurn()
             Glibc.close(number)
             defer { for source in [source, other] { source.invalidate() } }
             return recording.trace()
@@ -269,7 +269,7 @@ struct ItemFindingTests {
             recording.add(manual.loop)
             for number in 0..<200 {
                 manual.loop.add(slowTimer("\(number)"), in: .default)
-                manual.loop.poll()
+                manual.loop.runTurn()
             }
             return recording.trace().loops[0].pages
         }
@@ -284,7 +284,7 @@ struct ItemFindingTests {
             recording.add(loop)
             loop.add(RunLoop.Source(label: "forgotten") { _ in }, in: .modalPanel)
             loop.perform {}
-            loop.poll()
+            loop.runTurn()
         }.join()
         let pages = recording.trace().loops[0].pages
         #expect(pages.last?.items.map(\.label) == ["forgotten"])

@@ -63,9 +63,9 @@ struct LoopStateTests {
             let loop = manual.loop
             loop.perform {
                 loop.perform { inner = status.snapshot() }
-                loop.poll()
+                loop.runTurn()
             }
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(inner?.depth == 2 && inner?.callouts.map(\.callee) == [.block, .block])
         }
     }
@@ -103,17 +103,17 @@ struct LoopSubscriberTests {
             let (first, second) = (RunLoop.Recording(), RunLoop.Recording())
             #expect(first.add(manual.loop) && second.add(manual.loop) && first.add(manual.loop))
             manual.loop.perform {}
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(first.trace().kinds == second.trace().kinds && !first.trace().kinds.isEmpty)
             #expect(first.trace().loops.count == 1)
             first.stop()
             manual.loop.perform {}
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(first.trace().kinds.count < second.trace().kinds.count)
             #expect(manual.loop.tracer != nil)
             second.stop()
             manual.loop.perform {}
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(manual.loop.tracer == nil, "nobody listens, and the loop asks nobody")
         }
     }
@@ -123,10 +123,10 @@ struct LoopSubscriberTests {
             let recording = RunLoop.Recording()
             let loop = manual.loop
             loop.perform { recording.add(loop) }
-            loop.poll()
+            loop.runTurn()
             #expect(recording.trace().loops[0].events.last?.depth == 1)
             loop.perform {}
-            loop.poll()
+            loop.runTurn()
             #expect(recording.trace().loops[0].events.allSatisfy { $0.depth == 1 })
         }
     }

@@ -111,7 +111,7 @@ import Testing
                     .after(.zero), label: label(number), fileID: "Program/Main.swift", line: 7
                 ) { _ in }
                 loop.add(timer, in: .default)
-                loop.run(mode: .default, for: .seconds(60))
+                loop.run(in: .default, for: .seconds(60))
             }
             watch.stop()
         }

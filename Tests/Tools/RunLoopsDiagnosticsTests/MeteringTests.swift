@@ -37,7 +37,7 @@ struct MeteringTests {
             let late = RunLoop.Timer.sendable(.after(.seconds(3600)), label: "late") { _ in }
             loop.add(late, in: .default)
             let tick = RunLoop.Timer(.every(.milliseconds(1)), label: "tick") { _ in
-                loop.run(mode: .default, for: .microseconds(100))
+                loop.run(in: .default, for: .microseconds(100))
             }
             loop.add(tick, in: .default)
             let isDone = Locked(false)
@@ -51,7 +51,7 @@ struct MeteringTests {
                 isDone.withLock { $0 = true }
             }
             // Once at least: the other thread may have done all of it already.
-            repeat { loop.run(mode: .default, for: .milliseconds(20)) } while !isDone.copy
+            repeat { loop.run(in: .default, for: .milliseconds(20)) } while !isDone.copy
             other.join()
             result.withLock { $0 = metering.readings().first?.statistics }
         }
@@ -93,7 +93,7 @@ struct MeteringTests {
             metering.add(manual.loop)
             for _ in 0..<3 {
                 manual.loop.perform {}
-                manual.loop.poll()
+                manual.loop.runTurn()
             }
             #expect(told.copy.isEmpty)
             metering.report()
@@ -136,7 +136,7 @@ struct MeteringTests {
         metering.addNewLoops()
         let number = TestThread.run { () -> Int32 in
             RunLoop.current.perform {}
-            RunLoop.current.poll()
+            RunLoop.current.runTurn()
             return SystemCalls.threadID
         }
         metering.report()
@@ -219,8 +219,8 @@ struct LoopWatchTests {
             watch.add(manual.loop)
             manual.loop.add(RunLoop.Timer(.after(.seconds(10))) { _ in }, in: .default)
             let loop = manual.loop
-            loop.performLocally { _ = loop.run(mode: .default, for: .seconds(1)) }
-            loop.poll()
+            loop.performLocally { _ = loop.run(in: .default, for: .seconds(1)) }
+            loop.runTurn()
         }
         #expect(told.copy.isEmpty)
     }
@@ -234,14 +234,14 @@ struct LoopWatchTests {
             watch.add(manual.loop)
             let loop = manual.loop
             loop.add(RunLoop.Source { _ in }, in: .tracking)
-            loop.performLocally { _ = loop.run(mode: .tracking, for: .seconds(1)) }
-            loop.poll()
+            loop.performLocally { _ = loop.run(in: .tracking, for: .seconds(1)) }
+            loop.runTurn()
             #expect(told.copy.map(\.mode) == [.tracking, .default])
             #expect(told.copy.map(\.depth) == [2, 1])
             #expect(told.copy.map(\.length) == [.seconds(1), .seconds(1)])
             #expect(told.copy.map(\.result) == [.timedOut, .timedOut])
             watch.stop()
-            loop.poll()
+            loop.runTurn()
             #expect(told.copy.count == 2)
         }
     }

@@ -28,7 +28,7 @@ struct RecordingTests {
             let source = RunLoop.Source(label: "input") { _ in }
             manual.loop.add(source, in: .default)
             source.signal()
-            manual.loop.poll()
+            manual.loop.runTurn()
             let kinds = recording.trace().kinds
             #expect(kinds.first == .runBegan(.default))
             #expect(kinds.contains(.passed(.entry)) && kinds.contains(.passed(.beforeSources)))
@@ -69,7 +69,7 @@ struct RecordingTests {
                     return SystemCalls.threadID
                 }
                 let signalled = manual.now.nanoseconds
-                manual.loop.poll()
+                manual.loop.runTurn()
                 #expect(recording.trace().waits.map(\.since) == [signalled])
                 #expect(recording.trace().waits.map(\.thread) == [other])
             }
@@ -85,7 +85,7 @@ struct RecordingTests {
                 loop.perform {}
                 return SystemCalls.threadID
             }
-            manual.loop.poll()
+            manual.loop.runTurn()
             let trace = recording.trace()
             #expect(trace.waits.map(\.thread) == [other])
             #expect(trace.waits.map(\.since) == [manual.now.nanoseconds])
@@ -99,7 +99,7 @@ struct RecordingTests {
             let descriptorSource = RunLoop.DescriptorSource(7, label: "pipe") { _, _ in }
             #expect(throws: Never.self) { try manual.loop.add(descriptorSource, in: .default) }
             manual.setReady(7, .readable)
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(recording.trace().waits.map(\.since) == [manual.now.nanoseconds])
             #expect(recording.trace().kinds.contains(.calloutBegan(.descriptor, "pipe")))
         }
@@ -142,9 +142,9 @@ struct RecordingTests {
             recording.add(manual.loop)
             manual.loop.performLocally {
                 manual.loop.performLocally {}
-                manual.loop.poll()
+                manual.loop.runTurn()
             }
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(recording.trace().loops[0].events.map(\.depth).max() == 2)
         }
     }
@@ -155,7 +155,7 @@ struct RecordingTests {
             #expect(recording.capacity == 64)
             recording.add(manual.loop)
             manual.loop.add(RunLoop.Source { _ in }, in: .default)
-            for _ in 0..<100 { manual.loop.poll() }
+            for _ in 0..<100 { manual.loop.runTurn() }
             let loop = recording.trace().loops[0]
             #expect(loop.events.count == 64)
             #expect(loop.lost > 100)
@@ -170,7 +170,7 @@ struct RecordingTests {
                 let source = RunLoop.Source(label: "number \(number)") { _ in }
                 manual.loop.add(source, in: .default)
                 source.signal()
-                manual.loop.poll()
+                manual.loop.runTurn()
                 source.invalidate()
             }
             #expect(recording.trace().kinds.contains(.calloutBegan(.source, "number 3")))
@@ -185,7 +185,7 @@ struct RecordingTests {
                 let source = RunLoop.Source(label: "number \(number)") { _ in }
                 manual.loop.add(source, in: .default)
                 source.signal()
-                manual.loop.poll()
+                manual.loop.runTurn()
                 source.invalidate()
             }
             #expect(recording.trace().kinds.contains(.calloutBegan(.source, "number 3")))
@@ -198,11 +198,11 @@ struct RecordingTests {
             let recording = RunLoop.Recording()
             recording.add(manual.loop)
             manual.loop.performLocally {}
-            manual.loop.poll()
+            manual.loop.runTurn()
             let count = recording.trace().loops[0].events.count
             recording.stop()
             manual.loop.performLocally {}
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(recording.trace().loops[0].events.count == count)
             #expect(!recording.add(manual.loop))
             let another = RunLoop.Recording()
@@ -227,7 +227,7 @@ struct RecordingTests {
             recording.add(loop)
             for _ in 0..<2000 {
                 loop.perform {}
-                loop.poll()
+                loop.runTurn()
             }
             isDone.withLock { $0 = true }
         }

@@ -41,7 +41,7 @@ struct SleepingLoopTests {
             #expect(report.loops.count == 1)
             #expect(metering.readings().count == 1)
             #expect(recording.trace().loops.count == 1)
-            _ = thread.loop.dump()
+            _ = thread.loop.detailedDescription()
         }
         try client.record(capacity: 256, within: plenty)
         _ = try client.takeRecording(within: plenty)

@@ -96,7 +96,7 @@ struct LoopStatisticsTests {
             let meter = try Self.metered(manual.loop)
             let loop = manual.loop
             let timer = RunLoop.Timer(.after(.milliseconds(10)), label: "outer") { _ in
-                _ = loop.run(mode: .default, for: .milliseconds(50))
+                _ = loop.run(in: .default, for: .milliseconds(50))
             }
             let keeper = RunLoop.Source { _ in }
             loop.add(keeper, in: .default)
@@ -119,7 +119,7 @@ struct LoopStatisticsTests {
                 source.signal()
                 manual.loop.perform {}
                 manual.elapse(.milliseconds(3))
-                manual.loop.poll()
+                manual.loop.runTurn()
                 let statistics = meter.read().statistics
                 #expect(statistics.latency[.source]?.longest == 3_000_000)
                 #expect(statistics.latency[.block]?.longest == 3_000_000)
@@ -133,14 +133,14 @@ struct LoopStatisticsTests {
             let sources = (0..<3).map { _ in RunLoop.Source(label: "same") { _ in } }
             for source in sources { manual.loop.add(source, in: .default) }
             for source in sources { source.signal() }
-            manual.loop.poll()
+            manual.loop.runTurn()
             let earlier = meter.read().statistics
             #expect(earlier.dearest.map(\.count) == [3])
             sources[0].signal()
-            manual.loop.poll()
+            manual.loop.runTurn()
             let difference = meter.read().statistics.since(earlier)
             #expect(difference.dearest.map(\.count) == [1] && difference.callouts[.source] == 1)
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(meter.read().statistics.since(meter.read().statistics).dearest.isEmpty)
         }
     }

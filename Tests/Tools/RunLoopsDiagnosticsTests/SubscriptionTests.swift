@@ -39,7 +39,7 @@ struct SubscriptionTests {
             let subscription = subscription()
             #expect(subscription.add(manual.loop) && subscription.add(manual.loop))
             manual.loop.perform {}
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(subscription.present.map(\.subscriber.heard.copy) == [["block 1"]])
         }
     }
@@ -50,7 +50,7 @@ struct SubscriptionTests {
             #expect(subscription.add(manual.loop))
             #expect(subscription.stop().count == 1 && subscription.stop().isEmpty)
             manual.loop.perform {}
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(manual.loop.tracer == nil)
             #expect(!subscription.add(manual.loop) && manual.loop.tracer == nil)
         }
@@ -65,7 +65,7 @@ struct SubscriptionTests {
             stream.release([Ending { LoopStream.of(loop)?.add(again) }])
             stream.remove(last)
             loop.perform {}
-            loop.poll()
+            loop.runTurn()
             // Another stream would have ended this one in the middle of its event.
             #expect(loop.tracer === stream)
             #expect(last.heard.copy.isEmpty && again.heard.copy == ["block 1"])
@@ -97,7 +97,7 @@ struct SubscriptionTests {
             #expect(leader.followerCount == 1 && follower.present.count == 1)
             #expect(follower.present[0].subscriber.begun.copy.isEmpty, "the loop has done nothing since")
             first.loop.perform {}
-            first.loop.poll()
+            first.loop.runTurn()
             #expect(follower.present[0].subscriber.heard.copy == ["block 1"])
             ManualRunLoop.with { second in
                 #expect(leader.add(second.loop) && follower.present.count == 2)
@@ -112,7 +112,7 @@ struct SubscriptionTests {
             let subscription = subscription()
             let loop = manual.loop
             loop.perform { _ = subscription.add(loop) }
-            loop.poll()
+            loop.runTurn()
             #expect(subscription.present[0].subscriber.begun.copy == [.default])
         }
     }

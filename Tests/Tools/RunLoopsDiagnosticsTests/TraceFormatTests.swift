@@ -27,7 +27,7 @@ private func recordedTrace() -> RunLoop.Trace {
             }, in: .default)
         loop.performLocally {
             loop.performLocally {}
-            loop.poll()
+            loop.runTurn()
         }
         manual.advance(by: .milliseconds(35))
         return recording.trace()
@@ -80,7 +80,7 @@ struct TraceFormatTests {
             let trace = ManualRunLoop.with { manual in
                 let recording = RunLoop.Recording(capacity: capacity)
                 recording.add(manual.loop)
-                manual.loop.add(RunLoop.Timer(.every(.milliseconds(10))) { _ in manual.loop.poll() }, in: .default)
+                manual.loop.add(RunLoop.Timer(.every(.milliseconds(10))) { _ in manual.loop.runTurn() }, in: .default)
                 manual.advance(by: .milliseconds(500))
                 return recording.trace()
             }

@@ -83,7 +83,7 @@ struct TraceFuzzTests {
                 }, in: .default)
             loop.performLocally {
                 loop.performLocally {}
-                loop.poll()
+                loop.runTurn()
             }
             manual.advance(by: .milliseconds(35))
             return recording.trace()

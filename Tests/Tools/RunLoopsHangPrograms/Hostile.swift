@@ -60,7 +60,7 @@ extension Program {
                     RunLoop.Timer(.after(.milliseconds(1)), label: "child's") { _ in spinHard(.milliseconds(400)) },
                     in: .default)
                 RunLoop.current.add(RunLoop.Source(label: "waits") { _ in }, in: .default)
-                repeat { RunLoop.current.run(mode: .default, for: .milliseconds(50)) } while !ended.isSet
+                repeat { RunLoop.current.run(in: .default, for: .milliseconds(50)) } while !ended.isSet
             }
             thread.join()
             _exit(7)
@@ -115,7 +115,7 @@ extension Program {
                 // Comes to rest inside the callout, for longer than the limit.
                 let keeps = RunLoop.Source(label: "keeps it") { _ in }
                 RunLoop.main.add(keeps, in: .default)
-                RunLoop.main.run(mode: .default, for: .milliseconds(milliseconds * 3))
+                RunLoop.main.run(in: .default, for: .milliseconds(milliseconds * 3))
                 keeps.invalidate()
             }
         }

@@ -60,7 +60,7 @@ func say(_ text: String) {
         RunLoop.main.add(RunLoop.Source(label: "waits") { _ in }, in: .default)
         let hangs = ["sleep", "spin", "kept", "lock", "tiny", "starved"].contains(scene) || hostile.contains(scene)
         // Until the watcher has seen the end; reading the names of all functions takes its time.
-        repeat { RunLoop.main.run(mode: .default, for: .milliseconds(100)) } while hangs && !ended.isSet
+        repeat { RunLoop.main.run(in: .default, for: .milliseconds(100)) } while hangs && !ended.isSet
         watch.stop()
         say("standstills: \(RunLoop.HangWatch.standstills)")
     }
@@ -80,7 +80,7 @@ func say(_ text: String) {
         hang("around") {
             let keeps = RunLoop.Source(label: "keeps it") { _ in }
             RunLoop.main.add(keeps, in: .default)
-            RunLoop.main.run(mode: .default, for: .milliseconds(800))
+            RunLoop.main.run(in: .default, for: .milliseconds(800))
             keeps.invalidate()
         }
     }
@@ -102,7 +102,7 @@ func say(_ text: String) {
         }
         let long = RunLoop.Timer(.every(.milliseconds(331)), label: "long") { _ in takeANap(.milliseconds(100)) }
         RunLoop.main.add(long, in: .default)
-        RunLoop.main.run(mode: .default, for: time)
+        RunLoop.main.run(in: .default, for: time)
     }
 
     /// Sleeps, and counts how often the watching thread wakes up meanwhile.

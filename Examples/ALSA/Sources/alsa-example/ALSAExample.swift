@@ -36,7 +36,7 @@ import RunLoopsEvents
         let observer = RunLoop.Observer(.afterWaiting) { _, _ in wakes += 1 }
         RunLoop.current.add(observer, in: .default)
         let start = RunLoop.Instant.now
-        let result = RunLoop.current.run(mode: .default, for: .seconds(600))
+        let result = RunLoop.current.run(in: .default, for: .seconds(600))
         let time = RunLoop.Instant.now - start
         observer.invalidate()
         print("run: \(result)")

@@ -13,7 +13,7 @@ import RunLoopsEvents
         let before = try Rest.countDescriptors()
         try show()
         // The server notices that its clients have gone.
-        RunLoop.current.run(mode: .default, for: .milliseconds(100))
+        RunLoop.current.run(in: .default, for: .milliseconds(100))
         print("descriptors left open: \(try Rest.countDescriptors() - before)")
     }
 
@@ -35,7 +35,7 @@ import RunLoopsEvents
             transfers.load("\(server.address)/77") { note("/77: \($0)") }
         }
         RunLoop.current.add(timer, in: .default)
-        print("run: \(RunLoop.current.run(mode: .default, for: .seconds(600)))")
+        print("run: \(RunLoop.current.run(in: .default, for: .seconds(600)))")
         print(lines.sorted().joined(separator: "\n"))
         print("wake-ups in a quiet second: \(Rest.countWakes())")
         withExtendedLifetime((server, transfers)) {}

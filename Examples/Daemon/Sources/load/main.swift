@@ -22,7 +22,7 @@ let program = CommandLine.arguments[1]
 var template = Array("/tmp/tally-XXXXXX".utf8CString)
 let folder = template.withUnsafeMutableBufferPointer { String(cString: mkdtemp($0.baseAddress!)) }
 
-func turn(for time: Duration) { RunLoop.current.run(mode: .default, for: time) }
+func turn(for time: Duration) { RunLoop.current.run(in: .default, for: time) }
 
 /// Waits for a condition, ten minutes at most.
 @MainActor func wait(for what: String, until isMet: () -> Bool) {

@@ -50,7 +50,7 @@ let collector = Collector()
 for number in 1...count {
     LoadConnection("file \(number)", port: server.port, modes: [.common], loader: loader, delegate: collector).start()
 }
-let result = RunLoop.main.run(mode: .default, for: .seconds(600))
+let result = RunLoop.main.run(in: .default, for: .seconds(600))
 loader.stop()
 server.stop()
 print(

@@ -61,12 +61,12 @@ import Testing
             let recorder = Recorder()
             LoadConnection("hello", port: server.port, loader: loader, delegate: recorder).start()
             // The default mode is not run here: the delegate waits.
-            RunLoop.current.addCommonMode(.tracking)
+            try RunLoop.current.addCommonMode(.tracking)
             let timer = RunLoop.Timer(.after(.milliseconds(30))) { _ in RunLoop.current.stop() }
             RunLoop.current.add(timer, in: .tracking)
-            RunLoop.current.run(mode: .tracking, until: nil)
+            RunLoop.current.run(in: .tracking, until: nil)
             #expect(recorder.bytes.isEmpty)
-            #expect(RunLoop.current.run(mode: .default, for: .seconds(600)) == .stopped)
+            #expect(RunLoop.current.run(in: .default, for: .seconds(600)) == .stopped)
             #expect(recorder.bytes == Server.contents(of: "hello"))
             #expect(recorder.ends == 1)
             #expect(recorder.modes == [.default])
@@ -76,9 +76,9 @@ import Testing
     @Test func `A connection in the common modes loads in the tracking mode`() throws {
         try withServer { server, loader in
             let recorder = Recorder()
-            RunLoop.current.addCommonMode(.tracking)
+            try RunLoop.current.addCommonMode(.tracking)
             LoadConnection("hello", port: server.port, modes: [.common], loader: loader, delegate: recorder).start()
-            #expect(RunLoop.current.run(mode: .tracking, for: .seconds(600)) == .stopped)
+            #expect(RunLoop.current.run(in: .tracking, for: .seconds(600)) == .stopped)
             #expect(recorder.bytes == Server.contents(of: "hello"))
             #expect(recorder.modes == [.tracking])
         }
@@ -100,7 +100,7 @@ import Testing
                 connection?.start()
             }
             while released != nil,
-                RunLoop.current.run(mode: .default, for: .seconds(600), returnAfterSourceHandled: true)
+                RunLoop.current.run(in: .default, for: .seconds(600), returnsAfterSource: true)
                     == .handledSource
             {}
             #expect(released == nil)
@@ -112,7 +112,7 @@ import Testing
             // The loader's thread may still be about to see that there is nothing to start.
             let limit = ContinuousClock.now + .seconds(600)
             while kept != nil, ContinuousClock.now < limit {
-                RunLoop.current.run(mode: .default, for: .milliseconds(5))
+                RunLoop.current.run(in: .default, for: .milliseconds(5))
                 usleep(1000)
             }
             #expect(kept == nil)
@@ -131,7 +131,7 @@ import Testing
             try other.performAndWait { for connection in connections { connection.cancel() } }
             other.stop()
             other.join()
-            while recorder.ends == 0 { _ = RunLoop.current.run(mode: .default, for: .seconds(600)) }
+            while recorder.ends == 0 { _ = RunLoop.current.run(in: .default, for: .seconds(600)) }
             #expect(recorder.bytes == Server.contents(of: "the last"))
             #expect(cancelled.error == nil)
         }
@@ -143,12 +143,12 @@ import Testing
             server.stop()
             let recorder = Recorder()
             LoadConnection("x", port: port, loader: loader, delegate: recorder).start()
-            #expect(RunLoop.current.run(mode: .default, for: .seconds(600)) == .stopped)
+            #expect(RunLoop.current.run(in: .default, for: .seconds(600)) == .stopped)
             #expect(recorder.ends == 1)
             loader.stop()
             let late = Recorder()
             LoadConnection("x", port: port, loader: loader, delegate: late).start()
-            #expect(RunLoop.current.run(mode: .default, for: .seconds(600)) == .stopped)
+            #expect(RunLoop.current.run(in: .default, for: .seconds(600)) == .stopped)
             #expect(late.error is LoadError)
         }
     }

@@ -80,7 +80,7 @@ struct Reference {
         let timer = RunLoop.Timer(.after(.seconds(3600))) { _ in }
         RunLoop.current.add(timer, in: .default)
         defer { timer.invalidate() }
-        while !condition() { RunLoop.current.run(mode: .default, for: .milliseconds(2)) }
+        while !condition() { RunLoop.current.run(in: .default, for: .milliseconds(2)) }
     }
 
     private func check(_ document: LogDocument, _ bytes: [UInt8]) {

@@ -41,7 +41,7 @@ import RunLoopsEvents
         }
         try bus.match(service, "NameOwnerChanged", owner)
         try bus.call(service, path, service, "GetId", id)
-        print("run: \(loop.run(mode: .default, for: .seconds(600)))")
+        print("run: \(loop.run(in: .default, for: .seconds(600)))")
         print("wake-ups in a quiet second: \(Rest.countWakes())")
         withExtendedLifetime((bus, id, owner, late)) {}
     }

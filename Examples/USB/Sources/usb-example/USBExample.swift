@@ -24,11 +24,11 @@ import RunLoopsEvents
         devices.whenDispatched = { loop.stop() }
         let timer = RunLoop.Timer(.after(.milliseconds(50))) { _ in libusb_interrupt_event_handler(devices.context) }
         loop.add(timer, in: .default)
-        print("run until an event: \(loop.run(mode: .default, for: .seconds(600)))")
+        print("run until an event: \(loop.run(in: .default, for: .seconds(600)))")
         devices.whenDispatched = {}
         if count > 0, let device = list?[0] {
             let opening = Opening(device, devices)
-            print("run while another thread opens a device: \(loop.run(mode: .default, for: .seconds(600)))")
+            print("run while another thread opens a device: \(loop.run(in: .default, for: .seconds(600)))")
             try opening.join()
             devices.whenAsked = { _ in }
         }

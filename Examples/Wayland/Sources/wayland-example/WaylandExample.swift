@@ -31,7 +31,7 @@ import RunLoopsEvents
             loop.stop()
         }
         loop.add(timer, in: .default)
-        let result = loop.run(mode: .default, for: .seconds(600))
+        let result = loop.run(in: .default, for: .seconds(600))
         print(
             "run: \(result), answers: \(session.answers), round trips in the timer: \(trips >= 100 ? "each" : "\(trips)")"
         )

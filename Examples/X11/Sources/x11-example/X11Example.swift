@@ -67,7 +67,7 @@ final class Display {
             if changes == 50 { timer.invalidate() }
         }
         loop.add(timer, in: .default)
-        let result = loop.run(mode: .default, for: .seconds(600))
+        let result = loop.run(in: .default, for: .seconds(600))
         print("run: \(result), title changed \(changes) times")
         print("MapNotify: \(counts[MapNotify] ?? 0), Expose: \(counts[Expose] ?? 0)", terminator: ", ")
         print("PropertyNotify: \(counts[PropertyNotify] ?? 0)")

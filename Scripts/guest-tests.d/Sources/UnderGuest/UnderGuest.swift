@@ -21,7 +21,7 @@ private enum Runs {
             FoundationGuest.serve(in: mode)
         }
         return RunLoop.main.run(
-            mode: mode, for: .seconds(seconds), returnAfterSourceHandled: returnsAfterSource)
+            in: mode, for: .seconds(seconds), returnsAfterSource: returnsAfterSource)
     }
 }
 

@@ -30,7 +30,7 @@ func turn(_ count: Int) {
     let loop = RunLoop.current
     loop.add(RunLoop.Timer(.after(.seconds(3600))) { _ in }, in: .default)
     for _ in 0..<count {
-        loop.poll()
+        loop.runTurn()
     }
 }
 

@@ -134,7 +134,7 @@ internal import RunLoopsKit
         drawnAbilities = display.abilities
         state = .inactive
         loop.performLocally(in: .initialization) { [self] in finishLaunching() }
-        _ = modes.run { _ in loop.poll(mode: .initialization) }
+        _ = modes.run { _ in loop.runTurn(in: .initialization) }
     }
 
     private func finishLaunching() {
@@ -148,7 +148,7 @@ internal import RunLoopsKit
     /// Runs the loop in the current mode, again and again, until the instant is reached or the program ends.
     package func run(until instant: RunLoop.Instant?) {
         while state != .notRunning {
-            if modes.run({ loop.run(mode: $0, until: instant) }) == .timedOut { return }
+            if modes.run({ loop.run(in: $0, until: instant) }) == .timedOut { return }
             modes.checkCurrent()
         }
     }

@@ -14,7 +14,7 @@ public import RunLoops
     private let loop: RunLoop
     private var isInvalid = false
     /// The runs that the application has begun, the innermost last; runs of the program may be nested in each of them.
-    private var runs: [RunLoop.Run] = []
+    private var runs: [RunLoop.RunID] = []
 
     init(_ loop: RunLoop) { self.loop = loop }
 

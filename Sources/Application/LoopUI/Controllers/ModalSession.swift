@@ -100,7 +100,7 @@ extension Application {
         defer { modalSessions.removeLast() }
         modes.nest(.modalPanel) {
             while state != .notRunning, !session.isOver {
-                _ = modes.run { loop.run(mode: $0, until: nil) }
+                _ = modes.run { loop.run(in: $0, until: nil) }
                 modes.checkCurrent()
             }
         }

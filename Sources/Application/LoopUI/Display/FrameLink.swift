@@ -86,7 +86,7 @@ internal import RunLoopsKit
 
     private func wait() {
         deadline = frames.now.advanced(by: Self.patience)
-        watchdog?.fireInstant = deadline
+        watchdog?.deadline = deadline
     }
 
     /// Whether a frame of the screen is delivered to this link; a frame in the link's modes puts the link in step with

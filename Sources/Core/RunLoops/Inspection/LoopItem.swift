@@ -65,7 +65,7 @@ extension RunLoop {
                 let date = state.nextTimer(in: guest.mode.mode),
                 LinuxCalls.shared.poll(guest.set.descriptor, events: Int16(POLLIN)) > 0
             else { return nil }
-            return now(date.base).clampedSubtracting(date.nanoseconds)
+            return now(date.clock).clampedSubtracting(date.nanoseconds)
         }
     }
 

@@ -23,7 +23,7 @@ extension RunLoop {
     ) -> [(label: String, due: Int64, interval: Int64, tolerance: Int64)] {
         var next: [(label: String, due: Int64, interval: Int64, tolerance: Int64)] = []
         mode.forEachBucket { bucket in
-            let now = now(bucket.base)
+            let now = now(bucket.clock)
             bucket.queue.visit(state.dueList) { entry, timer, label in
                 let due = entry.date.clampedSubtracting(now)
                 // Only the first timers are kept in order, because a loop may have a hundred thousand timers.

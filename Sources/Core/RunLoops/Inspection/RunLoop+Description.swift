@@ -8,7 +8,7 @@ extension RunLoop: CustomStringConvertible, CustomDebugStringConvertible {
         return "<RunLoop of \(threadName)>{\(mode)\(isWaiting ? ", waiting" : "")}"
     }
 
-    /// The same text as ``description``, so that a value that contains a loop is printed on one line; ``dump()`` lists
+    /// The same text as ``description``, so that a value that contains a loop is printed on one line; ``detailedDescription()`` lists
     /// everything.
     public var debugDescription: String { description }
 
@@ -19,7 +19,7 @@ extension RunLoop: CustomStringConvertible, CustomDebugStringConvertible {
     /// - Complexity: O(n log n) in the items.
     public func dump() -> String { describeWithItems().text }
 
-    /// Returns the text of ``dump()``, and the items that it describes.
+    /// Returns the text of ``detailedDescription()``, and the items that it describes.
     ///
     /// A caller on another thread must not release an item last: the closure would be released on the wrong thread.
     package func describeWithItems() -> (text: String, items: [AnyObject]) {
@@ -44,7 +44,7 @@ private struct LoopPicture {
     struct TimerPicture {
         let timer: RunLoop.Timer?
         let label: ItemLabel
-        let base: RunLoop.TimeBase
+        let clock: RunLoop.ClockID
         let fire: Int64
         let tolerance: Int64
         let isFiring: Bool
@@ -56,7 +56,7 @@ private struct LoopPicture {
     let commonItems: [RunLoop.Item]
     let modes: [ModePicture]
     let blocks: [String]
-    let now: [RunLoop.TimeBase: Int64]
+    let now: [RunLoop.ClockID: Int64]
 
     /// Reads the parts of a loop; called with the lock held.
     init(_ loop: RunLoop) {
@@ -70,7 +70,7 @@ private struct LoopPicture {
                 name: mode.mode.rawValue, isCommon: mode.isCommon, sources: mode.sources,
                 descriptors: mode.descriptors.sources, observers: mode.observers, timers: Self.timers(loop, mode))
         }
-        now = Dictionary(uniqueKeysWithValues: RunLoop.TimeBase.allCases.map { ($0, loop.now($0)) })
+        now = Dictionary(uniqueKeysWithValues: RunLoop.ClockID.allCases.map { ($0, loop.now($0)) })
     }
 
     /// All items that are described.
@@ -84,7 +84,7 @@ private struct LoopPicture {
     private static func timers(_ loop: RunLoop, _ mode: ModeState) -> [TimerPicture] {
         func picture(_ timer: RunLoop.Timer) -> TimerPicture {
             TimerPicture(
-                timer: timer, label: timer.labelStorage, base: timer.base, fire: timer.fire,
+                timer: timer, label: timer.labelStorage, clock: timer.clock, fire: timer.fire,
                 tolerance: timer.toleranceNanoseconds, isFiring: timer.callout.contains(.underWay))
         }
         var waiting: [(entry: TimerHeap.Entry, picture: TimerPicture)] = []
@@ -93,7 +93,7 @@ private struct LoopPicture {
                 if let timer { waiting.append((entry, picture(timer))) }
                 if let label {
                     let delayed = TimerPicture(
-                        timer: nil, label: label, base: bucket.base, fire: entry.date, tolerance: 0, isFiring: false)
+                        timer: nil, label: label, clock: bucket.clock, fire: entry.date, tolerance: 0, isFiring: false)
                     waiting.append((entry, delayed))
                 }
             }
@@ -126,8 +126,8 @@ private struct LoopPicture {
     }
 
     private func describe(_ picture: TimerPicture) -> String {
-        let due = Duration.nanoseconds(picture.fire) - .nanoseconds(now[picture.base] ?? 0)
-        let next = "next fire = \(due.inMilliseconds) from now (\(picture.base) \(picture.fire))"
+        let due = Duration.nanoseconds(picture.fire) - .nanoseconds(now[picture.clock] ?? 0)
+        let next = "next fire = \(due.inMilliseconds) from now (\(picture.clock) \(picture.fire))"
         guard let timer = picture.timer else { return "<Delayed closure \(picture.label.text)>{\(next)}" }
         let parts = [
             timer.isValid ? "valid" : "invalid", picture.isFiring ? "firing" : nil,

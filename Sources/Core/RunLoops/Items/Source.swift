@@ -83,7 +83,7 @@ extension RunLoop {
         /// requires all constants to be set before `self` is used. Make a part of the object first, and let the closure
         /// capture that part.
         ///
-        /// The parameters are the same as for ``init(order:label:schedule:cancel:fileID:line:perform:)``.
+        /// The parameters are the same as for ``init(order:label:schedule:cancel:fileID:line:handler:)``.
         public static func sendable(
             order: Int = 0, label: String? = nil, schedule: (@Sendable (RunLoop, Mode) -> Void)? = nil,
             cancel: (@Sendable (RunLoop, Mode) -> Void)? = nil, fileID: StaticString = #fileID,
@@ -96,7 +96,7 @@ extension RunLoop {
 
         /// Makes a source whose closure runs on the main actor: it can be added to the main loop, from any thread.
         ///
-        /// The other parameters are the same as for ``init(order:label:schedule:cancel:fileID:line:perform:)``.
+        /// The other parameters are the same as for ``init(order:label:schedule:cancel:fileID:line:handler:)``.
         public static func mainActor(
             order: Int = 0, label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
             perform: @escaping @MainActor (Source) -> Void

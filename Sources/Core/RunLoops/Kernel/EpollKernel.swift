@@ -13,7 +13,7 @@ final class EpollKernel: GuestKernel, @unchecked Sendable {
         waker = EpollWaker(calls: calls, fineWait: fineWait)
     }
 
-    func now(_ base: RunLoop.TimeBase) -> Int64 { SystemCalls.now(base) }
+    func now(_ clock: RunLoop.ClockID) -> Int64 { SystemCalls.now(clock) }
 
     func makeReadiness() -> any Readiness { EpollReadiness(waker: waker) }
 
@@ -44,7 +44,7 @@ final class EpollGuest: GuestDescriptor {
     /// The timer descriptors, one for each clock, in the order of the clocks.
     ///
     /// They are level-triggered and never read: setting a timer again ends its readiness.
-    @exclusivity(unchecked) private var timers: [(base: RunLoop.TimeBase, descriptor: CInt, deadline: Int64)] = []
+    @exclusivity(unchecked) private var timers: [(clock: RunLoop.ClockID, descriptor: CInt, deadline: Int64)] = []
     /// The mode's epoll that is linked, with the count that tells it from earlier epolls of the same descriptor number.
     @exclusivity(unchecked) private var linked = EpollReadiness.Identity.none
     /// Whether the mode's epoll could not be linked, because the system has refused it or the epoll is stale.
@@ -62,7 +62,7 @@ final class EpollGuest: GuestDescriptor {
             // Edge-triggered, so that the descriptor need not be read: an edge is reported once, by the epoll_wait in
             // awaken().
             try check("epoll_ctl", calls.epollAdd(descriptor, wake, events: Self.wakeBits, token: Source.wake))
-            for base in RunLoop.TimeBase.allCases { try makeTimer(base) }
+            for clock in RunLoop.ClockID.allCases { try makeTimer(clock) }
         } catch {
             close()
             throw error
@@ -71,10 +71,10 @@ final class EpollGuest: GuestDescriptor {
 
     deinit { close() }
 
-    private func makeTimer(_ base: RunLoop.TimeBase) throws(RunLoop.SystemCallError) {
-        let timer = try check("timerfd_create", calls.timerCreate(base))
-        timers.append((base, timer, .max))
-        let token = Source.timer + UInt64(base.rawValue)
+    private func makeTimer(_ clock: RunLoop.ClockID) throws(RunLoop.SystemCallError) {
+        let timer = try check("timerfd_create", calls.timerCreate(clock))
+        timers.append((clock, timer, .max))
+        let token = Source.timer + UInt64(clock.rawValue)
         try check("epoll_ctl", calls.epollAdd(descriptor, timer, events: RL_EPOLLIN, token: token))
     }
 
@@ -95,20 +95,20 @@ final class EpollGuest: GuestDescriptor {
             // system has no descriptors left.
             limit.monotonic = min(limit.monotonic, SystemCalls.now(.monotonic).clampedAdding(1_000_000))
         }
-        for index in timers.indices { setTimer(&timers[index], to: limit[timers[index].base]) }
+        for index in timers.indices { setTimer(&timers[index], to: limit[timers[index].clock]) }
     }
 
     private func setTimer(
-        _ timer: inout (base: RunLoop.TimeBase, descriptor: CInt, deadline: Int64), to deadline: Int64
+        _ timer: inout (clock: RunLoop.ClockID, descriptor: CInt, deadline: Int64), to deadline: Int64
     ) {
         // A timer that has gone off stays readable until it is set again. A change of the wall clock may make the
         // realtime timer go off before its date, so that timer is always set.
         let unchanged = timer.deadline == deadline
         if unchanged, deadline == .max { return }
-        if unchanged, timer.base != .realtime, deadline > SystemCalls.now(timer.base) { return }
+        if unchanged, timer.clock != .realtime, deadline > SystemCalls.now(timer.clock) { return }
         timer.deadline = deadline
         // Only EINVAL is possible, for a descriptor that is no timer: it was closed, and its number is another file's.
-        _ = calls.timerSet(timer.descriptor, deadline: deadline, cancelOnSet: timer.base == .realtime)
+        _ = calls.timerSet(timer.descriptor, deadline: deadline, cancelOnSet: timer.clock == .realtime)
     }
 
     func silence() {

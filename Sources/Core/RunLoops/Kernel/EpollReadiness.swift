@@ -71,7 +71,7 @@ final class EpollReadiness: Readiness {
     /// Descriptors that epoll refuses because they are always ready, as regular files are.
     @exclusivity(unchecked) private var alwaysReady: [CInt: AlwaysReady] = [:]
     /// Timer descriptors with their dates: the fallback for fine waits, and for the clocks that epoll cannot wait for.
-    @exclusivity(unchecked) private var timers: [(base: RunLoop.TimeBase, descriptor: CInt, deadline: Int64)] = []
+    @exclusivity(unchecked) private var timers: [(clock: RunLoop.ClockID, descriptor: CInt, deadline: Int64)] = []
 
     init(waker: EpollWaker) {
         self.waker = waker
@@ -239,7 +239,7 @@ final class EpollReadiness: Readiness {
         }
         for timer in timers {
             _ = calls.epollAdd(
-                epoll, timer.descriptor, events: RL_EPOLLIN | RL_EPOLLET, token: Self.token(of: timer.base))
+                epoll, timer.descriptor, events: RL_EPOLLIN | RL_EPOLLET, token: Self.token(of: timer.clock))
         }
         retired.append(old)
         noteNews()
@@ -314,8 +314,8 @@ final class EpollReadiness: Readiness {
         _ word: borrowing WakeWord, until limit: WaitLimit, into ready: inout [ReadyDescriptor]
     ) {
         var deadline = min(limit.monotonic, SystemCalls.now(.monotonic) + 10_000_000)
-        for base in [RunLoop.TimeBase.boottime, .realtime] {
-            deadline = min(deadline, Self.standIn(for: base, limit[base]))
+        for clock in [RunLoop.ClockID.boottime, .realtime] {
+            deadline = min(deadline, Self.standIn(for: clock, limit[clock]))
         }
         sleepOnWord(word, until: deadline)
         look(seen.epoll, into: &ready)
@@ -336,9 +336,9 @@ final class EpollReadiness: Readiness {
         lock.lock()
         defer { lock.unlock() }
         let hasEpoll = (try? makeEpoll()) != nil
-        for base in [RunLoop.TimeBase.boottime, .realtime]
-        where !hasEpoll || (try? setClock(base, to: limit[base])) == nil {
-            limit.monotonic = min(limit.monotonic, Self.standIn(for: base, limit[base]))
+        for clock in [RunLoop.ClockID.boottime, .realtime]
+        where !hasEpoll || (try? setClock(clock, to: limit[clock])) == nil {
+            limit.monotonic = min(limit.monotonic, Self.standIn(for: clock, limit[clock]))
         }
         guard hasEpoll else { return nil }
         hasFineTimer = waker.fineWait == .timerDescriptor && (try? setClock(.monotonic, to: limit.monotonic)) != nil
@@ -349,9 +349,9 @@ final class EpollReadiness: Readiness {
     ///
     /// The clock may be set, or the system suspended, at any time, so the thread looks at it ten times a second. It then
     /// asks for a timer descriptor again.
-    private static func standIn(for base: RunLoop.TimeBase, _ deadline: Int64) -> Int64 {
+    private static func standIn(for clock: RunLoop.ClockID, _ deadline: Int64) -> Int64 {
         if deadline == .max { return .max }
-        let left = min(max(0, deadline.clampedSubtracting(SystemCalls.now(base))), 100_000_000)
+        let left = min(max(0, deadline.clampedSubtracting(SystemCalls.now(clock))), 100_000_000)
         return SystemCalls.now(.monotonic) + left
     }
 
@@ -373,33 +373,33 @@ final class EpollReadiness: Readiness {
         return result
     }
 
-    /// Sets the timer descriptor of `base`, which the first call makes.
+    /// Sets the timer descriptor of `clock`, which the first call makes.
     ///
     /// The descriptor is edge-triggered and never read: setting the timer again ends its readiness.
-    private func setClock(_ base: RunLoop.TimeBase, to deadline: Int64) throws(RunLoop.SystemCallError) {
+    private func setClock(_ clock: RunLoop.ClockID, to deadline: Int64) throws(RunLoop.SystemCallError) {
         let index: Int
-        if let found = timers.firstIndex(where: { $0.base == base }) {
+        if let found = timers.firstIndex(where: { $0.clock == clock }) {
             index = found
         } else {
             if deadline == .max { return }
-            let descriptor = try check("timerfd_create", calls.timerCreate(base))
+            let descriptor = try check("timerfd_create", calls.timerCreate(clock))
             let added = calls.epollAdd(
-                epoll, descriptor, events: RL_EPOLLIN | RL_EPOLLET, token: Self.token(of: base))
+                epoll, descriptor, events: RL_EPOLLIN | RL_EPOLLET, token: Self.token(of: clock))
             if added < 0 {
                 _ = calls.close(descriptor)
                 throw RunLoop.SystemCallError(call: "epoll_ctl", code: -added)
             }
             index = timers.count
-            timers.append((base, descriptor, .max))
+            timers.append((clock, descriptor, .max))
         }
         // A timer that has gone off has to be set again even to the same instant; a timer in the future need not be.
         // The wall clock may have been changed in between, so the realtime timer is always set.
         let unchanged = timers[index].deadline == deadline
         if unchanged, deadline == .max { return }
-        if unchanged, base != .realtime, deadline > SystemCalls.now(base) { return }
+        if unchanged, clock != .realtime, deadline > SystemCalls.now(clock) { return }
         try check(
             "timerfd_settime",
-            calls.timerSet(timers[index].descriptor, deadline: deadline, cancelOnSet: base == .realtime))
+            calls.timerSet(timers[index].descriptor, deadline: deadline, cancelOnSet: clock == .realtime))
         // Not before: a date that was not set must be set by the next wait.
         timers[index].deadline = deadline
     }
@@ -437,8 +437,8 @@ final class EpollReadiness: Readiness {
 
     // MARK: Bits
 
-    private static func token(of base: RunLoop.TimeBase) -> UInt64 {
-        switch base {
+    private static func token(of clock: RunLoop.ClockID) -> UInt64 {
+        switch clock {
         case .monotonic: OwnToken.timer
         case .boottime: OwnToken.boottime
         case .realtime: OwnToken.realtime

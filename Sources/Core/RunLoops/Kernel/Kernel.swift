@@ -9,8 +9,8 @@
 /// Each loop has a kernel of its own. Except for ``wake(_:_:)`` and ``now(_:)``, the members are called on the loop's
 /// thread or with the loop's lock held.
 package protocol Kernel: AnyObject, Sendable {
-    /// The present time of `base`, in nanoseconds. Never earlier than an earlier answer, except for `.realtime`.
-    func now(_ base: RunLoop.TimeBase) -> Int64
+    /// The present time of `clock`, in nanoseconds. Never earlier than an earlier answer, except for `.realtime`.
+    func now(_ clock: RunLoop.ClockID) -> Int64
 
     /// A new, empty set of descriptors to wait for. The loop makes one for each mode.
     func makeReadiness() -> any Readiness
@@ -32,16 +32,16 @@ package struct WaitLimit: Equatable, Sendable {
     static let forever = WaitLimit()
 
     /// The limit on one clock.
-    package subscript(base: RunLoop.TimeBase) -> Int64 {
+    package subscript(clock: RunLoop.ClockID) -> Int64 {
         get {
-            switch base {
+            switch clock {
             case .monotonic: monotonic
             case .boottime: boottime
             case .realtime: realtime
             }
         }
         set {
-            switch base {
+            switch clock {
             case .monotonic: monotonic = newValue
             case .boottime: boottime = newValue
             case .realtime: realtime = newValue

@@ -11,8 +11,8 @@ internal import RunLoopsLibC
 /// The system calls for clocks, threads, and the futexes of locks, made directly, so that they cost no more than in C.
 package enum SystemCalls {
     /// The present time of a clock, in nanoseconds.
-    package static func now(_ base: RunLoop.TimeBase) -> Int64 {
-        switch base {
+    package static func now(_ clock: RunLoop.ClockID) -> Int64 {
+        switch clock {
         case .monotonic: rl_clock_now(CLOCK_MONOTONIC)
         case .boottime: rl_clock_now(CLOCK_BOOTTIME)
         case .realtime: rl_clock_now(CLOCK_REALTIME)
@@ -82,7 +82,7 @@ protocol KernelCalls: AnyObject, Sendable {
     func eventCreate() -> CInt
     func eventWrite(_ descriptor: CInt) -> CInt
     func eventTake(_ descriptor: CInt) -> CInt
-    func timerCreate(_ base: RunLoop.TimeBase) -> CInt
+    func timerCreate(_ clock: RunLoop.ClockID) -> CInt
     func timerSet(_ descriptor: CInt, deadline: Int64, cancelOnSet: Bool) -> CInt
     func close(_ descriptor: CInt) -> CInt
 }
@@ -145,8 +145,8 @@ final class LinuxCalls: KernelCalls {
 
     func eventTake(_ descriptor: CInt) -> CInt { rl_eventfd_take(descriptor) }
 
-    func timerCreate(_ base: RunLoop.TimeBase) -> CInt {
-        switch base {
+    func timerCreate(_ clock: RunLoop.ClockID) -> CInt {
+        switch clock {
         case .monotonic: rl_timerfd_create(CLOCK_MONOTONIC)
         case .boottime: rl_timerfd_create(CLOCK_BOOTTIME)
         case .realtime: rl_timerfd_create(CLOCK_REALTIME)

@@ -19,7 +19,7 @@ extension RunLoop {
     /// Unavailable, so that the compiler names the replacement of Foundation's `run(mode:before:)`.
     @available(
         *, unavailable,
-        message: "Use run(mode:for:returnAfterSourceHandled: true), or run(mode:until:) with a RunLoop.Instant."
+        message: "Use run(in:for:returnsAfterSource: true), or run(in:until:) with a RunLoop.Instant."
     )
     @discardableResult
     public func run<Date>(mode: Mode, before limit: Date) -> Bool { isNotCalled() }
@@ -27,7 +27,7 @@ extension RunLoop {
     /// Unavailable, so that the compiler names the replacement of Foundation's `run(until:)`.
     @available(
         *, unavailable,
-        message: "Use run(mode: .default, for:) with a Duration, or run(mode: .default, until:) with a RunLoop.Instant."
+        message: "Use run(in: .default, for:) with a Duration, or run(in: .default, until:) with a RunLoop.Instant."
     )
     public func run<Date>(until limit: Date) { isNotCalled() }
 }
@@ -45,7 +45,7 @@ extension RunLoop.Timer {
 
     // Of any type: the error is then the name alone, also where a Date is assigned.
     /// Unavailable, so that the compiler names the replacement of Foundation's `fireDate`.
-    @available(*, unavailable, renamed: "fireInstant")
+    @available(*, unavailable, renamed: "deadline")
     public var fireDate: Any {
         get { isNotCalled() }
         set { isNotCalled() }

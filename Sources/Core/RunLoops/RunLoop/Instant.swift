@@ -10,51 +10,51 @@ extension RunLoop {
     /// Thread safety: a value; any thread.
     public struct Instant: InstantProtocol, Sendable {
         /// The clock that the instant is counted on.
-        public let base: TimeBase
+        public let clock: ClockID
         /// Nanoseconds since the epoch of the clock.
         public let nanoseconds: Int64
 
-        /// Makes the instant `nanoseconds` after the epoch of `base`.
-        public init(nanoseconds: Int64, base: TimeBase = .monotonic) {
+        /// Makes the instant `nanoseconds` after the epoch of `clock`.
+        public init(nanoseconds: Int64, clock: ClockID = .monotonic) {
             self.nanoseconds = nanoseconds
-            self.base = base
+            self.clock = clock
         }
 
         /// The present instant on the monotonic clock of the machine; where the calling thread's loop has a virtual time,
         /// as in a test, the present instant of that loop.
         public static var now: Instant { now(.monotonic) }
 
-        /// The present instant on `base`; where the calling thread's loop has a virtual time, the loop's present instant.
+        /// The present instant on `clock`; where the calling thread's loop has a virtual time, the loop's present instant.
         ///
         /// - Complexity: one read of the clock, usually without a system call.
-        public static func now(_ base: TimeBase) -> Instant {
-            Instant(nanoseconds: base.threadNow, base: base)
+        public static func now(_ clock: ClockID) -> Instant {
+            Instant(nanoseconds: clock.threadNow, clock: clock)
         }
 
         /// Returns the instant `duration` later, or the last (or first) possible instant if the result does not fit.
         public func advanced(by duration: Duration) -> Instant {
-            Instant(nanoseconds: nanoseconds.clampedAdding(duration.clampedNanoseconds), base: base)
+            Instant(nanoseconds: nanoseconds.clampedAdding(duration.clampedNanoseconds), clock: clock)
         }
 
         /// Returns the same point in time on another clock, computed from the present readings of both clocks.
         ///
         /// Both instants are equally far from now. If the machine is suspended later, or its date is changed, they are
         /// no longer the same point in time.
-        /// - Complexity: one read of each clock; none if `base` is the clock of this instant.
-        public func converted(to base: TimeBase) -> Instant {
-            if base == self.base { return self }
+        /// - Complexity: one read of each clock; none if `clock` is the clock of this instant.
+        public func converted(to clock: ClockID) -> Instant {
+            if clock == self.clock { return self }
             // The first and the last instant are the limits of what can be represented; they stay as they are on every
             // clock.
-            if nanoseconds == .min || nanoseconds == .max { return Instant(nanoseconds: nanoseconds, base: base) }
-            let distance = Duration.nanoseconds(nanoseconds) - .nanoseconds(self.base.threadNow)
-            return Instant(nanoseconds: base.threadNow, base: base).advanced(by: distance)
+            if nanoseconds == .min || nanoseconds == .max { return Instant(nanoseconds: nanoseconds, clock: clock) }
+            let distance = Duration.nanoseconds(nanoseconds) - .nanoseconds(self.clock.threadNow)
+            return Instant(nanoseconds: clock.threadNow, clock: clock).advanced(by: distance)
         }
 
         /// The duration from this instant to `other`.
         ///
         /// If `other` is counted on another clock, it is converted first, see ``converted(to:)``.
         public func duration(to other: Instant) -> Duration {
-            .nanoseconds(other.converted(to: base).nanoseconds) - .nanoseconds(nanoseconds)
+            .nanoseconds(other.converted(to: clock).nanoseconds) - .nanoseconds(nanoseconds)
         }
 
         /// Whether `left` is earlier.
@@ -63,8 +63,8 @@ extension RunLoop {
         ///   reads both clocks, and two comparisons could contradict each other.
         public static func < (left: Instant, right: Instant) -> Bool {
             require(
-                left.base == right.base,
-                "An instant of the \(left.base) clock was compared with one of the \(right.base) clock: give right.converted(to: .\(left.base))."
+                left.clock == right.clock,
+                "An instant of the \(left.clock) clock was compared with one of the \(right.clock) clock: give right.converted(to: .\(left.clock))."
             )
             return left.nanoseconds < right.nanoseconds
         }
@@ -78,7 +78,7 @@ extension RunLoop {
         public static func - (instant: Instant, duration: Duration) -> Instant {
             // Without a negated duration, which would overflow for the longest negative one.
             let nanoseconds = instant.nanoseconds.clampedSubtracting(duration.clampedNanoseconds)
-            return Instant(nanoseconds: nanoseconds, base: instant.base)
+            return Instant(nanoseconds: nanoseconds, clock: instant.clock)
         }
 
         /// The duration from `right` to `left`.

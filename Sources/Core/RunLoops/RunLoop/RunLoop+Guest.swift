@@ -15,7 +15,7 @@ extension RunLoop {
     ///
     /// The descriptor is readable for work in one mode: the mode of the last ``runReady(in:servingMainQueue:)`` that
     /// has returned, at first the default mode. Between two such calls the thread can also run the loop with
-    /// ``run(mode:until:returnAfterSourceHandled:)``; while that run sleeps, the descriptor is not readable. The first
+    /// ``run(in:until:returnsAfterSource:)``; while that run sleeps, the descriptor is not readable. The first
     /// access makes the descriptor. Its number stays the same until the thread ends, which closes the descriptor: the
     /// host must stop waiting for it before that.
     ///

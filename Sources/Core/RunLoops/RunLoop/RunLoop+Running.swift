@@ -16,7 +16,7 @@ extension RunLoop {
     public func run() -> RunResult {
         var result: RunResult
         repeat {
-            result = run(mode: .default, until: nil)
+            result = run(in: .default, until: nil)
         } while result != .stopped && result != .finished
         return result
     }
@@ -30,7 +30,7 @@ extension RunLoop {
     ///     observer is called.
     ///   - instant: The limit of the run; `nil` for none. If the instant has passed, the loop makes one turn without
     ///     sleeping.
-    ///   - returnAfterSourceHandled: Whether the run ends after one source (or work of the main queue) was handled.
+    ///   - returnsAfterSource: Whether the run ends after one source (or work of the main queue) was handled.
     /// - Returns: Why the run ended.
     ///
     /// Corresponds to `CFRunLoopRunInMode`. The limit needs neither a timer nor a thread.
@@ -41,11 +41,11 @@ extension RunLoop {
         message: "A run blocks a thread of Swift's pool: run the loop in a synchronous function."
     )
     @discardableResult
-    public func run(mode: Mode, until instant: Instant?, returnAfterSourceHandled: Bool = false) -> RunResult {
+    public func run(in mode: Mode, until instant: Instant?, returnsAfterSource: Bool = false) -> RunResult {
         guard let instant else { return run(mode, .never, returnsAfterSource: returnAfterSourceHandled) }
         require(
-            instant.base == .monotonic,
-            "A run ends at an instant of the monotonic clock, and was given one of the \(instant.base) clock: give instant.converted(to: .monotonic)."
+            instant.clock == .monotonic,
+            "A run ends at an instant of the monotonic clock, and was given one of the \(instant.clock) clock: give instant.converted(to: .monotonic)."
         )
         let isPast = instant.nanoseconds <= now(.monotonic)
         let limit = isPast ? RunState.Limit.now : .until(instant.nanoseconds)
@@ -54,13 +54,13 @@ extension RunLoop {
 
     /// Runs in `mode` for `duration` at most; with a duration that is not positive the run polls once.
     ///
-    /// The parameters and the result are those of ``run(mode:until:returnAfterSourceHandled:)``.
+    /// The parameters and the result are those of ``run(in:until:returnsAfterSource:)``.
     @available(
         *, noasync,
         message: "A run blocks a thread of Swift's pool: run the loop in a synchronous function."
     )
     @discardableResult
-    public func run(mode: Mode, for duration: Duration, returnAfterSourceHandled: Bool = false) -> RunResult {
+    public func run(in mode: Mode, for duration: Duration, returnsAfterSource: Bool = false) -> RunResult {
         let nanoseconds = duration.clampedNanoseconds
         let limit = nanoseconds <= 0 ? RunState.Limit.now : .until(now(.monotonic).clampedAdding(nanoseconds))
         return run(mode, limit, returnsAfterSource: returnAfterSourceHandled)
@@ -75,7 +75,7 @@ extension RunLoop {
         message: "A run blocks a thread of Swift's pool: run the loop in a synchronous function."
     )
     @discardableResult
-    public func poll(mode: Mode = .default, returnAfterSourceHandled: Bool = false) -> RunResult {
+    public func runTurn(in mode: Mode = .default, returnsAfterSource: Bool = false) -> RunResult {
         run(mode, .now, returnsAfterSource: returnAfterSourceHandled)
     }
 
@@ -95,7 +95,7 @@ extension RunLoop {
         message: "A run blocks a thread of Swift's pool: run the loop in a synchronous function."
     )
     @discardableResult
-    public func runUntilIdle(mode: Mode = .default) -> RunResult {
+    public func runUntilIdle(in mode: Mode = .default) -> RunResult {
         let result = run(mode, .idle, returnsAfterSource: false)
         return result == .timedOut && isEmpty(mode) ? .finished : result
     }
@@ -105,14 +105,14 @@ extension RunLoop {
     /// Identifies a run in progress, so that ``RunLoop/stop(_:)`` can end this run.
     ///
     /// Thread safety: a value; any thread.
-    public struct Run: Hashable, Sendable {
+    public struct RunID: Hashable, Sendable {
         fileprivate let number: UInt64
     }
 
     /// The innermost run in progress; `nil` if there is none.
     ///
     /// Core Foundation has no such property. Thread safety: any thread.
-    public var currentRun: Run? { withLock { state.runs.last.map { Run(number: $0.number) } } }
+    public var currentRun: RunID? { withLock { state.runs.last.map { RunID(number: $0.number) } } }
 
     /// Ends a given run in progress, which need not be the innermost run.
     ///
@@ -121,7 +121,7 @@ extension RunLoop {
     ///
     /// Corresponds to `g_main_loop_quit` of GLib; Core Foundation has nothing like it. Thread safety: any thread.
     /// - Complexity: O(n) in the nested runs.
-    public func stop(_ run: Run) {
+    public func stop(_ run: RunID) {
         checkNotForked()
         withLock {
             guard let index = state.runs.lastIndex(where: { $0.number == run.number }) else { return }
@@ -137,13 +137,13 @@ extension RunLoop {
     /// The run that the loop's thread begins next, unless that run is in an empty mode; called on the loop's thread.
     ///
     /// With this name the code that begins a run can end this very run later, from a run that is nested in it.
-    package var nextRun: Run { withLock { Run(number: state.runsBegun + 1) } }
+    package var nextRun: RunID { withLock { RunID(number: state.runsBegun + 1) } }
 
     /// Ends a given run in progress at once: the run itself, and all runs that are nested in it.
     ///
     /// A nested run without a limit would keep the given run from ending. Thread safety: any thread.
     /// - Complexity: O(n) in the nested runs.
-    package func stop(through run: Run) {
+    package func stop(through run: RunID) {
         checkNotForked()
         withLock {
             guard let index = state.runs.lastIndex(where: { $0.number == run.number }) else { return }

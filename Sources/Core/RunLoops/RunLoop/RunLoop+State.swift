@@ -132,7 +132,7 @@ extension RunLoop {
 
         /// The present time of a clock of the loop's kernel, in nanoseconds; any thread.
         @inline(__always)
-        func now(_ base: TimeBase) -> Int64 { hasSystemClock ? SystemCalls.now(base) : kernel.now(base) }
+        func now(_ clock: ClockID) -> Int64 { hasSystemClock ? SystemCalls.now(clock) : kernel.now(clock) }
 
         /// Stores a wake-up, and wakes the thread if it sleeps; any thread, with or without the lock.
         func wakeUp() {
@@ -182,23 +182,23 @@ extension RunLoop {
         ///
         /// An empty bucket of several modes is used again: otherwise each set of modes that a timer was ever in would
         /// leave a bucket that its modes look at in every turn.
-        func addBucket(_ base: TimeBase, _ modes: [Int]) -> TimerBucket {
+        func addBucket(_ clock: ClockID, _ modes: [Int]) -> TimerBucket {
             let isFull = timerBuckets.count >= maxTimerBuckets
             let bucket: TimerBucket
             if isFull || modes.count > 1,
                 let unused = timerBuckets.first(where: {
-                    $0.isEmpty && (isFull || $0.hasSeveralModes && $0.base == base)
+                    $0.isEmpty && (isFull || $0.hasSeveralModes && $0.clock == clock)
                 })
             {
                 for mode in unused.modes { modeStates[mode].remove(unused) }
-                (unused.base, unused.modes) = (base, modes)
+                (unused.clock, unused.modes) = (clock, modes)
                 bucket = unused
             } else {
                 require(
                     !isFull,
                     "Timers of one loop are in \(timerBuckets.count) different sets of modes at the same time: use fewer modes."
                 )
-                bucket = TimerBucket(number: BucketNumber(index: timerBuckets.count), base: base, modes: modes)
+                bucket = TimerBucket(number: BucketNumber(index: timerBuckets.count), clock: clock, modes: modes)
                 timerBuckets.append(bucket)
                 bucketReferences.append(.passUnretained(bucket))
             }

@@ -285,7 +285,7 @@ public final class RunLoop: @unchecked Sendable {
 
     /// The present time of a clock of the loop's kernel, in nanoseconds; any thread.
     @inline(__always)
-    package func now(_ base: TimeBase) -> Int64 { state.now(base) }
+    package func now(_ clock: ClockID) -> Int64 { state.now(clock) }
 
     /// Returns the monotonic time, which is read once between two callouts.
     ///

@@ -5,7 +5,7 @@ extension RunLoop {
     /// The clock that an instant is counted on.
     ///
     /// See `clock_gettime(2)`.
-    public enum TimeBase: UInt8, Sendable, Hashable, CaseIterable {
+    public enum ClockID: UInt8, Sendable, Hashable, CaseIterable {
         /// `CLOCK_MONOTONIC`: counts from the start of the machine and stands still while it is suspended.
         case monotonic
         /// `CLOCK_BOOTTIME`: counts from the start of the machine, also while it is suspended.

@@ -138,7 +138,7 @@ final class ModeState: @unchecked Sendable {
 
     func add(_ bucket: TimerBucket) {
         timerBuckets.append(.passUnretained(bucket))
-        if !bucket.hasSeveralModes, bucket.base == .monotonic { soleBucket = .passUnretained(bucket) }
+        if !bucket.hasSeveralModes, bucket.clock == .monotonic { soleBucket = .passUnretained(bucket) }
     }
 
     func remove(_ bucket: TimerBucket) {
@@ -163,7 +163,7 @@ final class ModeState: @unchecked Sendable {
     /// The date of the first timer that counts on the monotonic clock.
     var firstMonotonicDate: Int64 {
         var first = Int64.max
-        forEachBucket { if $0.base == .monotonic { first = min(first, $0.queue.firstDate) } }
+        forEachBucket { if $0.clock == .monotonic { first = min(first, $0.queue.firstDate) } }
         return first
     }
 
@@ -172,7 +172,7 @@ final class ModeState: @unchecked Sendable {
     /// The limit of a sleep in this mode.
     func sleepLimit() -> WaitLimit {
         var limit = WaitLimit.forever
-        forEachBucket { limit[$0.base] = min(limit[$0.base], $0.queue.sleepLimit) }
+        forEachBucket { limit[$0.clock] = min(limit[$0.clock], $0.queue.sleepLimit) }
         return limit
     }
 }

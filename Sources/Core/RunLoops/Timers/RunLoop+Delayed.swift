@@ -8,7 +8,7 @@ extension RunLoop {
     /// retains the closure until the closure has run or is cancelled, also after the end of the loop's thread.
     ///
     /// Thread safety: a value; any thread.
-    public struct Delayed: Hashable, Sendable {
+    public struct DelayedPerform: Hashable, Sendable {
         /// Identifies a closure that waits in one mode.
         struct Name: Hashable, Sendable {
             let loop: UInt32
@@ -56,7 +56,7 @@ extension RunLoop {
     public func perform(
         after delay: Duration, in mode: Mode = .default, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: consuming @escaping @Sendable () -> Void
-    ) -> Delayed {
+    ) -> DelayedPerform {
         postpone(delay, mode, CodeLocation(fileID, line), body)
     }
 
@@ -73,7 +73,7 @@ extension RunLoop {
     public func performLocally(
         after delay: Duration, in mode: Mode = .default, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: consuming @escaping () -> Void
-    ) -> Delayed {
+    ) -> DelayedPerform {
         requireLocal()
         return postpone(delay, mode, CodeLocation(fileID, line), body)
     }
@@ -86,7 +86,7 @@ extension RunLoop {
     public static func performOnMainActor(
         after delay: Duration, in mode: Mode = .default, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: consuming @escaping @MainActor () -> Void
-    ) -> Delayed {
+    ) -> DelayedPerform {
         main.postpone(delay, mode, CodeLocation(fileID, line), forMainThread(body))
     }
 
@@ -98,7 +98,7 @@ extension RunLoop {
     /// Corresponds to `cancelPreviousPerformRequestsWithTarget:`, for one request. Thread safety: any thread.
     /// - Complexity: O(log n) in the timers of the mode.
     @discardableResult
-    public func cancel(_ delayed: Delayed) -> Bool {
+    public func cancel(_ delayed: DelayedPerform) -> Bool {
         checkNotForked()
         switch delayed.kind {
         case .never:
@@ -123,25 +123,25 @@ extension RunLoop {
     @inline(__always)
     private func postpone(
         _ delay: Duration, _ mode: Mode, _ location: CodeLocation, _ body: consuming @escaping () -> Void
-    ) -> Delayed {
+    ) -> DelayedPerform {
         checkNotForked()
         let date = now(.monotonic).clampedAdding(max(0, delay.clampedNanoseconds))
         if mode == .common { return postponeInCommonModes(date, location, body) }
         let body = DelayedBody(call: body, location: location)
         lock()
         defer { unlock() }
-        if state.isDead { return Delayed(kind: .never) }
-        return Delayed(kind: .inMode(state.putDelayed(body, at: date, in: mode)))
+        if state.isDead { return DelayedPerform(kind: .never) }
+        return DelayedPerform(kind: .inMode(state.putDelayed(body, at: date, in: mode)))
     }
 
     @inline(never)
     private func postponeInCommonModes(
         _ date: Int64, _ location: CodeLocation, _ body: @escaping () -> Void
-    ) -> Delayed {
+    ) -> DelayedPerform {
         let timer = Timer(onceAt: date, ItemLabel(location), allowedThread: threadID) { timer in
             // Before the callout, and unless another thread cancels the closure at this moment.
             if timer.becomeInvalid() { body() }
         }
-        return Delayed(kind: add(timer, in: .common) ? .inCommonModes(Delayed.CommonTimer(timer: timer)) : .never)
+        return DelayedPerform(kind: add(timer, in: .common) ? .inCommonModes(DelayedPerform.CommonTimer(timer: timer)) : .never)
     }
 }

@@ -12,7 +12,7 @@ extension RunLoop.Timer {
             case at(Int64)
         }
 
-        let base: RunLoop.TimeBase
+        let clock: RunLoop.ClockID
         let start: Start
         /// The time between two fires; `nil` for a timer that fires once.
         let interval: Duration?
@@ -26,9 +26,9 @@ extension RunLoop.Timer {
         /// - Precondition: `interval` is `nil` or at least one nanosecond. **An interval of zero or less traps**, see
         ///   ``every(_:clock:)``.
         public static func after(
-            _ delay: Duration, every interval: Duration? = nil, clock: RunLoop.TimeBase = .monotonic
+            _ delay: Duration, every interval: Duration? = nil, clock: RunLoop.ClockID = .monotonic
         ) -> Schedule {
-            Schedule(base: clock, start: .after(delay), interval: interval)
+            Schedule(clock: clock, start: .after(delay), interval: interval)
         }
 
         /// Fires repeatedly, for the first time after one interval.
@@ -39,8 +39,8 @@ extension RunLoop.Timer {
         ///
         /// Corresponds to `CFRunLoopTimerCreate`, where such an interval makes a timer that fires once.
         /// - Precondition: `interval` is at least one nanosecond.
-        public static func every(_ interval: Duration, clock: RunLoop.TimeBase = .monotonic) -> Schedule {
-            Schedule(base: clock, start: .after(interval), interval: interval)
+        public static func every(_ interval: Duration, clock: RunLoop.ClockID = .monotonic) -> Schedule {
+            Schedule(clock: clock, start: .after(interval), interval: interval)
         }
 
         /// Fires at `instant`, on the clock of `instant`, and then, if `interval` is given, repeatedly.
@@ -51,17 +51,17 @@ extension RunLoop.Timer {
         /// - Precondition: `interval` is `nil` or at least one nanosecond. **An interval of zero or less traps**, see
         ///   ``every(_:clock:)``.
         public static func at(_ instant: RunLoop.Instant, every interval: Duration? = nil) -> Schedule {
-            Schedule(base: instant.base, start: .at(instant.nanoseconds), interval: interval)
+            Schedule(clock: instant.clock, start: .at(instant.nanoseconds), interval: interval)
         }
 
-        private init(base: RunLoop.TimeBase, start: Start, interval: Duration?) {
+        private init(clock: RunLoop.ClockID, start: Start, interval: Duration?) {
             if let interval {
                 require(
                     interval >= .nanoseconds(1),
                     "A timer was asked to repeat every \(interval): an interval must be at least a nanosecond. Give a computed one a lower bound, such as max(interval, .milliseconds(1)), or leave it out for a timer that fires once."
                 )
             }
-            self.base = base
+            self.clock = clock
             self.start = start
             self.interval = interval
         }

@@ -71,7 +71,7 @@ extension RunLoop {
         /// The number of the bucket in which the loop keeps the timer, if it is in any mode.
         @exclusivity(unchecked) var bucket: BucketNumber = .none
         @exclusivity(unchecked) var callout: Callout = []
-        let base: TimeBase
+        let clock: ClockID
 
         /// A closure in a structure that cannot be copied, so that a call does no reference counting.
         struct Handler: ~Copyable {
@@ -130,8 +130,8 @@ extension RunLoop {
             _ schedule: Schedule, _ tolerance: Duration, _ label: ItemLabel, allowedThread: Int32,
             _ handler: consuming @escaping (Timer) -> Void
         ) {
-            base = schedule.base
-            fire = schedule.firstDate(now: schedule.base.threadNow)
+            clock = schedule.clock
+            fire = schedule.firstDate(now: schedule.clock.threadNow)
             self.handler = Handler(call: handler)
             let interval = schedule.interval?.clampedNanoseconds ?? 0
             // Not compared with zero as a duration: that calls the standard library.
@@ -145,7 +145,7 @@ extension RunLoop {
 
         /// Makes a timer that fires once, at a date on the monotonic clock of the loop to which it will be added.
         init(onceAt date: Int64, _ label: ItemLabel, allowedThread: Int32, _ handler: @escaping (Timer) -> Void) {
-            base = .monotonic
+            clock = .monotonic
             fire = date
             self.handler = Handler(call: handler)
             super.init(label: label, allowedThread: allowedThread)
@@ -199,12 +199,12 @@ extension RunLoop {
         /// Corresponds to `CFRunLoopTimerGetNextFireDate` and `CFRunLoopTimerSetNextFireDate`.
         /// - Precondition: the instant set is on the timer's clock.
         /// - Complexity: O(log n) in the timers of the loop.
-        public var fireInstant: Instant {
-            get { Instant(nanoseconds: withFields { _ in fire }, base: base) }
+        public var deadline: Instant {
+            get { Instant(nanoseconds: withFields { _ in fire }, clock: clock) }
             set {
                 require(
-                    newValue.base == base,
-                    "\(self) counts on the \(base) clock and was given an instant of the \(newValue.base) clock: give instant.converted(to: .\(base))."
+                    newValue.clock == clock,
+                    "\(self) counts on the \(clock) clock and was given an instant of the \(newValue.clock) clock: give instant.converted(to: .\(clock))."
                 )
                 guard isValid else { return }
                 withFields { state in setFire(max(now(of: state), newValue.nanoseconds), in: state) }
@@ -273,7 +273,7 @@ extension RunLoop {
         }
 
         @inline(__always)
-        private func now(of state: RunLoop.State?) -> Int64 { state?.now(base) ?? base.threadNow }
+        private func now(of state: RunLoop.State?) -> Int64 { state?.now(clock) ?? clock.threadNow }
 
         @inline(__always)
         private func setFire(_ date: Int64, in state: RunLoop.State?) {
@@ -301,7 +301,7 @@ extension RunLoop {
     }
 }
 
-extension RunLoop.TimeBase {
+extension RunLoop.ClockID {
     /// The present time for a timer that is made outside a loop: the time of the thread's loop, which may be a test's.
     @inline(__always)
     package var threadNow: Int64 { rl_thread_has_clock() ? loopNow : SystemCalls.now(self) }
@@ -321,7 +321,7 @@ extension RunLoop.Timer {
         handler: @escaping @Sendable (RunLoop.Timer) -> Void
     ) -> RunLoop.Timer {
         let timer = sendable(
-            .after(.zero, every: interval, clock: date.base), tolerance: tolerance, label: label, handler: handler)
+            .after(.zero, every: interval, clock: date.clock), tolerance: tolerance, label: label, handler: handler)
         // No other thread knows the timer yet.
         timer.fire = date.nanoseconds
         return timer

@@ -8,7 +8,7 @@
 /// loop keeps its buckets until it is released.
 final class TimerBucket {
     let number: BucketNumber
-    @exclusivity(unchecked) var base: RunLoop.TimeBase
+    @exclusivity(unchecked) var clock: RunLoop.ClockID
     /// The numbers of the bucket's modes, in ascending order; at least one.
     @exclusivity(unchecked) var modes: [Int] { didSet { hasSeveralModes = modes.count > 1 } }
     // Stored, because each fire reads it.
@@ -17,10 +17,10 @@ final class TimerBucket {
     @exclusivity(unchecked) var count = 0
     @exclusivity(unchecked) var queue: TimerQueue<RunLoop.Timer>
 
-    init(number: BucketNumber, base: RunLoop.TimeBase, modes: [Int]) {
+    init(number: BucketNumber, clock: RunLoop.ClockID, modes: [Int]) {
         self.number = number
         queue = TimerQueue(number: number)
-        self.base = base
+        self.clock = clock
         self.modes = modes
         hasSeveralModes = modes.count > 1
     }

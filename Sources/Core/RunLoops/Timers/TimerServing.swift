@@ -26,7 +26,7 @@ extension RunLoop {
         let now = monotonicNow()
         var since: Int64?
         mode.forEachBucket { bucket in
-            let bucketNow = bucket.base == .monotonic ? now : self.now(bucket.base)
+            let bucketNow = bucket.clock == .monotonic ? now : self.now(bucket.clock)
             guard let date = bucket.queue.firstToServe(at: bucketNow, isAwakeAnyway: isAwakeAnyway) else { return }
             // Dates of other clocks, as they would read on the monotonic clock.
             since = min(since ?? .max, now.clampedSubtracting(bucketNow.clampedSubtracting(date)))
@@ -177,11 +177,11 @@ extension RunLoop {
         if let state = holder?.pointee.state {
             goesOn = state._withUnsafeGuaranteedRef {
                 $0.forgetFiringElsewhere(timer)
-                return $0.conclude(timer, &handler, date, $0.now(timer.base))
+                return $0.conclude(timer, &handler, date, $0.now(timer.clock))
             }
         } else {
             // A timer of no loop is in no bucket; this loop's state then uses nothing but the clock.
-            goesOn = state.conclude(timer, &handler, date, timer.base.threadNow)
+            goesOn = state.conclude(timer, &handler, date, timer.clock.threadNow)
         }
         let isOver = timer.takeLoan()
         timer.owner.unlock(holder)
@@ -202,7 +202,7 @@ extension RunLoop {
         // If another thread now makes the first bucket of a clock, that clock is checked in the next turn.
         var limit = WaitLimit()
         (limit.monotonic, limit.boottime, limit.realtime) = (monotonicNow(), .min, .min)
-        mode.forEachBucket { if $0.base != .monotonic { limit[$0.base] = now($0.base) } }
+        mode.forEachBucket { if $0.clock != .monotonic { limit[$0.clock] = now($0.clock) } }
         while state.listSome(mode, limit) {
             unlock()
             lock()
@@ -222,17 +222,17 @@ extension RunLoop {
 
     @inline(never)
     private func wait(of timer: Timer, since date: Int64) -> LoopWait {
-        var wait = wait(timer.base, since: date)
+        var wait = wait(timer.clock, since: date)
         wait.tolerance = timer.tolerance.clampedNanoseconds
         wait.interval = timer.interval?.clampedNanoseconds ?? 0
         return wait
     }
 
     @inline(never)
-    private func wait(_ base: TimeBase, since date: Int64) -> LoopWait {
+    private func wait(_ clock: ClockID, since date: Int64) -> LoopWait {
         let now = now(.monotonic)
         // Dates of other clocks, as they would read on the monotonic clock.
-        return LoopWait(since: base == .monotonic ? date : now - (self.now(base) - date))
+        return LoopWait(since: clock == .monotonic ? date : now - (self.now(clock) - date))
     }
 }
 
@@ -248,7 +248,7 @@ extension RunLoop.State {
     func listSome(_ mode: ModeState, _ limit: WaitLimit) -> Bool {
         if mode.timerBuckets.count != 1 { return listSomeOfSeveral(mode, limit) }
         return mode.timerBuckets[0]._withUnsafeGuaranteedRef { bucket in
-            let until = limit[bucket.base]
+            let until = limit[bucket.clock]
             for _ in 0..<Self.batchSize {
                 guard let entry = bucket.queue.firstDue(at: until) else { return false }
                 bucket.queue.list(entry, on: &dueList)
@@ -263,7 +263,7 @@ extension RunLoop.State {
             var first: (order: TimerHeap.Entry, entry: TimerHeap.Entry, bucket: Unmanaged<TimerBucket>)?
             for bucket in mode.timerBuckets {
                 bucket._withUnsafeGuaranteedRef { it in
-                    let until = limit[it.base]
+                    let until = limit[it.clock]
                     guard let entry = it.queue.firstDue(at: until) else { return }
                     // The date as it would read on the monotonic clock.
                     let date = entry.date &+ (limit.monotonic &- until)
@@ -300,7 +300,7 @@ extension RunLoop.State {
     /// Removes a timer that is no longer listed from its queue, if it still has to fire; returns whether it has to.
     func takeAgain(_ timer: RunLoop.Timer) -> Bool {
         guard timer.owner.isHeld(by: self), timer.isValid, timer.bucket != .none,
-            !timer.callout.contains(.underWay), timer.fire <= now(timer.base)
+            !timer.callout.contains(.underWay), timer.fire <= now(timer.clock)
         else { return false }
         let bucket = bucket(of: timer)
         if bucket.hasSeveralModes { firstTimerChanges(timer.fire, in: bucket) }
@@ -359,7 +359,7 @@ extension RunLoop.State {
         if timer.isRepeating, timer.fire <= date, !wasRestarted {
             timer.fire = TimerGrid.next(
                 after: date, interval: timer.intervalNanoseconds,
-                now: timer.base == .monotonic ? now : self.now(timer.base))
+                now: timer.clock == .monotonic ? now : self.now(timer.clock))
         }
         // A timer that was removed from its modes in the callout is in no queue.
         if timer.bucket != .none { withBucket(of: timer) { enqueue(timer, in: $0) } }

@@ -27,9 +27,9 @@ extension RunLoop.State {
 
     /// The bucket of timers that are in these modes and count on this clock; made for the first such timer.
     @inline(never)
-    private func bucket(_ base: RunLoop.TimeBase, _ modes: [Int]) -> TimerBucket {
+    private func bucket(_ clock: RunLoop.ClockID, _ modes: [Int]) -> TimerBucket {
         let modes = modes.sorted()
-        return timerBuckets.first { $0.base == base && $0.modes == modes } ?? addBucket(base, modes)
+        return timerBuckets.first { $0.clock == clock && $0.modes == modes } ?? addBucket(clock, modes)
     }
 
     /// The bucket of most timers: the timers that are in this mode alone and count on the monotonic clock.
@@ -65,10 +65,10 @@ extension RunLoop.State {
         if timer.bucket != .none { return put(timer, inNew: [mode]) }
         // The loop's own reference; released in takeOut.
         _ = Unmanaged.passRetained(timer)
-        if timer.base == .monotonic {
+        if timer.clock == .monotonic {
             soleBucket(of: mode)._withUnsafeGuaranteedRef { enter(timer, $0) }
         } else {
-            enter(timer, bucket(timer.base, [mode.number]))
+            enter(timer, bucket(timer.clock, [mode.number]))
         }
     }
 
@@ -81,11 +81,11 @@ extension RunLoop.State {
         guard timer.bucket != .none else {
             // The loop's own reference; released in takeOut.
             _ = Unmanaged.passRetained(timer)
-            return enter(timer, bucket(timer.base, modes.map(\.number)))
+            return enter(timer, bucket(timer.clock, modes.map(\.number)))
         }
         let old = bucket(of: timer)
         leave(timer, old)
-        enter(timer, bucket(timer.base, old.modes + modes.map(\.number)))
+        enter(timer, bucket(timer.clock, old.modes + modes.map(\.number)))
     }
 
     /// Adds modes to the modes of a timer.
@@ -104,7 +104,7 @@ extension RunLoop.State {
         let left = old.modes.filter { $0 != mode.number }
         if left.isEmpty { return takeOut(timer) }
         leave(timer, old)
-        enter(timer, bucket(timer.base, left))
+        enter(timer, bucket(timer.clock, left))
     }
 
     /// Removes a timer from all its modes.
@@ -258,13 +258,13 @@ extension RunLoop.State {
     ///
     /// Returns the value that identifies the closure.
     @inline(__always)
-    func putDelayed(_ body: consuming DelayedBody, at date: Int64, in mode: RunLoop.Mode) -> RunLoop.Delayed.Name {
+    func putDelayed(_ body: consuming DelayedBody, at date: Int64, in mode: RunLoop.Mode) -> RunLoop.DelayedPerform.Name {
         mode == .default
             ? putDelayed(body, at: date, in: defaultMode) : putDelayed(body, at: date, in: makeMode(mode))
     }
 
     @inline(__always)
-    private func putDelayed(_ body: consuming DelayedBody, at date: Int64, in mode: ModeState) -> RunLoop.Delayed.Name {
+    private func putDelayed(_ body: consuming DelayedBody, at date: Int64, in mode: ModeState) -> RunLoop.DelayedPerform.Name {
         // An optional: a closure cannot consume what it captures.
         var body: DelayedBody? = consume body
         let index = soleBucket(of: mode)._withUnsafeGuaranteedRef { bucket in
@@ -274,11 +274,11 @@ extension RunLoop.State {
             timerComes(date, in: bucket)
             return index
         }
-        return RunLoop.Delayed.Name(loop: number, mode: mode.mode, index: index, sequence: timerSequence)
+        return RunLoop.DelayedPerform.Name(loop: number, mode: mode.mode, index: index, sequence: timerSequence)
     }
 
     @inline(__always)
-    func takeDelayed(_ name: RunLoop.Delayed.Name) -> DelayedBody? {
+    func takeDelayed(_ name: RunLoop.DelayedPerform.Name) -> DelayedBody? {
         let mode = name.mode == .default ? defaultMode.soleBucket : existingMode(name.mode)?.soleBucket
         var body: DelayedBody?
         mode?._withUnsafeGuaranteedRef { bucket in
@@ -303,7 +303,7 @@ extension RunLoop.State {
     /// Called when a wake-up or a descriptor may have been ready longer.
     @inline(never)
     private func overdueTimerAdded(_ date: Int64, in bucket: TimerBucket) {
-        guard bucket.base == .monotonic else { return }
+        guard bucket.clock == .monotonic else { return }
         let now = now(.monotonic)
         guard date <= now else { return }
         forEachMode(of: bucket) { mode in
@@ -317,7 +317,7 @@ extension RunLoop.State {
     /// Called when the first timer, due at `date`, is removed, gets another date, or is served in the mode `served`.
     @inline(never)
     func firstTimerChanges(_ date: Int64, in bucket: TimerBucket, except served: ModeState? = nil) {
-        guard bucket.base == .monotonic else { return }
+        guard bucket.clock == .monotonic else { return }
         let now = now(.monotonic)
         guard date <= now else { return }
         forEachMode(of: bucket) { mode in
@@ -333,14 +333,14 @@ extension RunLoop.State {
     func nextTimer(in mode: RunLoop.Mode) -> RunLoop.Instant? {
         guard let mode = existingMode(mode), mode.hasTimers else { return nil }
         var nearest: (distance: Int64, instant: RunLoop.Instant)?
-        func consider(_ date: Int64, _ base: RunLoop.TimeBase) {
+        func consider(_ date: Int64, _ clock: RunLoop.ClockID) {
             // Dates of different clocks are compared by how far away they are.
-            let distance = date.clampedSubtracting(now(base))
+            let distance = date.clampedSubtracting(now(clock))
             if let nearest, nearest.distance <= distance { return }
-            nearest = (distance, RunLoop.Instant(nanoseconds: date, base: base))
+            nearest = (distance, RunLoop.Instant(nanoseconds: date, clock: clock))
         }
-        mode.forEachBucket { if $0.queue.count > 0 { consider($0.queue.firstDate, $0.base) } }
-        for timer in firingTimers(in: mode) { consider(timer.fire, timer.base) }
+        mode.forEachBucket { if $0.queue.count > 0 { consider($0.queue.firstDate, $0.clock) } }
+        for timer in firingTimers(in: mode) { consider(timer.fire, timer.clock) }
         return nearest?.instant
     }
 

@@ -288,7 +288,7 @@ extension RunLoop.State {
 
     @inline(never)
     private func timerComes(_ latest: Int64, in bucket: TimerBucket, _ phase: WakeWord.Phase) {
-        guard latest < sleep.limit[bucket.base], let mode = sleep.mode,
+        guard latest < sleep.limit[bucket.clock], let mode = sleep.mode,
             mode._withUnsafeGuaranteedRef({ bucket.contains($0.number) })
         else { return }
         // A host need not be woken for this: another instant is set.

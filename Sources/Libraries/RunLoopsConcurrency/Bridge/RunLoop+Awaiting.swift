@@ -48,7 +48,7 @@ extension RunLoop {
     /// - Parameters:
     ///   - mode: The mode to run in.
     ///   - duration: The time limit; `nil` for none. With a duration that is not positive the run polls once.
-    ///   - returnAfterSourceHandled: Whether the run ends after one source (or work of the main queue) was handled.
+    ///   - returnsAfterSource: Whether the run ends after one source (or work of the main queue) was handled.
     ///   - outer: The mode of the run that the new run is nested in; `.common` for all common modes.
     /// - Returns: Why the run ended; `stopped` also when it was stopped by cancellation.
     /// - Throws: `CancellationError` when the task was cancelled before the run began; ``ThreadEndedError`` when the
@@ -57,16 +57,16 @@ extension RunLoop {
     /// If the run is nested in a job of the task's own executor, that executor's jobs do not run meanwhile; see
     /// ``RunLoop/Executor``.
     public func run(
-        in mode: Mode, for duration: Duration? = nil, returnAfterSourceHandled: Bool = false, from outer: Mode = .common
+        in mode: Mode, for duration: Duration? = nil, returnsAfterSource: Bool = false, from outer: Mode = .common
     ) async throws -> RunResult {
         let steered = SteeredRun(self, mode)
         return try await withTaskCancellationHandler {
             try await result(in: outer) { [self] in
                 steered.steer {
                     guard let duration else {
-                        return run(mode: mode, until: nil, returnAfterSourceHandled: returnAfterSourceHandled)
+                        return run(in: mode, until: nil, returnsAfterSource: returnAfterSourceHandled)
                     }
-                    return run(mode: mode, for: duration, returnAfterSourceHandled: returnAfterSourceHandled)
+                    return run(in: mode, for: duration, returnsAfterSource: returnAfterSourceHandled)
                 }
             }
         } onCancel: {

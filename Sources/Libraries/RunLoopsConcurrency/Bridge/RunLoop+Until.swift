@@ -44,7 +44,7 @@ extension RunLoop {
         return try steered.steer { () -> Result<Success, Failure> in
             while true {
                 if let known = result.withLock({ $0 }) { return known }
-                run(mode: mode, until: nil)
+                run(in: mode, until: nil)
             }
         }.get()
     }

@@ -126,5 +126,5 @@ extension RunLoop {
 
 /// The main loop is never without work, since the main queue may always bring some; only a stop ends a run.
 private func runMainForever() -> Never {
-    while true { RunLoop.main.run(mode: .default, until: nil) }
+    while true { RunLoop.main.run(in: .default, until: nil) }
 }

@@ -8,7 +8,7 @@ internal import RunLoops
 /// Makes a new descriptor source each time, which only its loop keeps. The call that adds the source throws what the
 /// system refuses, and a refusal ends the sequence.
 final class DescriptorWatch: Sendable {
-    typealias Events = RunLoop.DescriptorSource.Events
+    typealias Events = RunLoop.DescriptorEvents
 
     private let loop: RunLoop
     private let descriptor: CInt

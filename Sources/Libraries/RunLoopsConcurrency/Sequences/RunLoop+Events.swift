@@ -18,13 +18,13 @@ extension RunLoop {
     ///
     /// - Precondition: `interval` is at least one nanosecond.
     public func ticks(
-        every interval: Duration, tolerance: Duration = .zero, clock base: TimeBase = .monotonic,
+        every interval: Duration, tolerance: Duration = .zero, clock base: ClockID = .monotonic,
         in mode: Mode = .common, buffering: EventSequence<Instant>.Buffering = .newest(1)
     ) -> EventSequence<Instant> {
         EventSequence(buffering: buffering) { emitter in
             let first = clock(base).now.advanced(by: interval)
             let timer = Timer.starting(at: first, every: interval, tolerance: tolerance, label: "ticks") { timer in
-                emitter.emit(timer.fireInstant)
+                emitter.emit(timer.deadline)
             }
             add(timer, in: mode)
             return .stopping(timer)
@@ -92,11 +92,11 @@ extension RunLoop {
     /// - Precondition: `descriptor` is not negative.
     /// - Complexity: two system calls for each event that has to be waited for.
     public func readiness(
-        of descriptor: CInt, for events: DescriptorSource.Events = .readable, in mode: Mode = .common
-    ) throws(SystemCallError) -> EventSequence<DescriptorSource.Events> {
+        of descriptor: CInt, for events: RunLoop.DescriptorEvents = .readable, in mode: Mode = .common
+    ) throws(SystemCallError) -> EventSequence<RunLoop.DescriptorEvents> {
         // Hang-up and error are of interest in any case, and the closure of a source that asks for nothing is not
         // called.
-        let events: DescriptorSource.Events = events.isEmpty ? [.hangUp] : events
+        let events: RunLoop.DescriptorEvents = events.isEmpty ? [.hangUp] : events
         // So that this call throws a refusal, instead of a waiting task finding out.
         let trial = DescriptorSource.sendable(descriptor, for: events, label: "trial") { _, _ in }
         try add(trial, in: mode)

@@ -25,10 +25,10 @@ public struct RunLoopClock: Clock {
     /// The mode that sleepers are woken in; `.common` for all common modes.
     public let mode: RunLoop.Mode
     /// The system clock that this clock reads.
-    public let base: RunLoop.TimeBase
+    public let base: RunLoop.ClockID
 
     /// The present instant of the loop's clock, which is virtual in a manual loop.
-    public var now: Instant { Instant(nanoseconds: loop.now(base), base: base) }
+    public var now: Instant { Instant(nanoseconds: loop.now(base), clock: base) }
 
     /// The resolution of the clock: one nanosecond.
     public var minimumResolution: Duration { .nanoseconds(1) }
@@ -48,8 +48,8 @@ public struct RunLoopClock: Clock {
     /// - Complexity: O(log n) in the timers of the loop.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         require(
-            deadline.base == base,
-            "A task was to sleep on the \(base) clock until an instant of the \(deadline.base) clock: give deadline.converted(to: .\(base))."
+            deadline.clock == base,
+            "A task was to sleep on the \(base) clock until an instant of the \(deadline.clock) clock: give deadline.converted(to: .\(base))."
         )
         try Task.checkCancellation()
         let outcome = Outcome<Void>()
@@ -81,7 +81,7 @@ extension RunLoop {
     /// - Parameters:
     ///   - base: The system clock to read.
     ///   - mode: The mode that sleepers are woken in; `.common` for all common modes.
-    public func clock(_ base: TimeBase = .monotonic, in mode: Mode = .common) -> RunLoopClock {
+    public func clock(_ base: ClockID = .monotonic, in mode: Mode = .common) -> RunLoopClock {
         RunLoopClock(loop: self, mode: mode, base: base)
     }
 }

@@ -47,7 +47,7 @@ extension Child {
         if signalAll(SIGTERM) == -ESRCH { return }
         signalAll(SIGCONT)
         // By the clock of this loop, which is not that of the calling thread's if time is virtual.
-        let date = RunLoop.Instant(nanoseconds: loop.now(.monotonic), base: .monotonic).advanced(by: delay)
+        let date = RunLoop.Instant(nanoseconds: loop.now(.monotonic), clock: .monotonic).advanced(by: delay)
         let kill = RunLoop.Timer.sendable(.at(date), label: "kill of a child") { _ in
             // ESRCH: all have ended in between.
             self.signalAll(SIGKILL)

@@ -31,7 +31,7 @@ extension Child {
         try loop.add(source, in: mode)
         let latest = limit.map { RunLoop.Instant.now.advanced(by: $0) }
         while exit == nil {
-            switch loop.run(mode: mode, until: latest, returnAfterSourceHandled: true) {
+            switch loop.run(in: mode, until: latest, returnsAfterSource: true) {
             case .timedOut, .finished: return exit
             default: continue
             }

@@ -201,7 +201,7 @@ public final class PollSource {
         if !descriptors.update(self.wait.descriptors) { renewDescriptors(source) }
         let limit = self.wait.limit
         if descriptors.hasRefused || limit.map({ $0 <= .zero }) ?? false { return true }
-        timer?.fireInstant = limit.map { .now.advanced(by: $0) } ?? Self.never
+        timer?.deadline = limit.map { .now.advanced(by: $0) } ?? Self.never
         return false
     }
 

@@ -42,7 +42,7 @@ public final class ManagedService {
     /// The number of calls of ``run(reload:end:)``; the end of an earlier call does not end a later one.
     private var calls = 0
     /// The run of the loop that the present call waits in.
-    private var serviceRun: RunLoop.Run?
+    private var serviceRun: RunLoop.RunID?
 
     /// Makes a service that runs the current thread's loop.
     ///
@@ -98,7 +98,7 @@ public final class ManagedService {
         // The program may have ended the service in a call of onFailure.
         if !isOver {
             serviceRun = loop.nextRun
-            loop.run(mode: .default, until: nil)
+            loop.run(in: .default, until: nil)
         }
         if !isEnding { send(.stopping) }
     }

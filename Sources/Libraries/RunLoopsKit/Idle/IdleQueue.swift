@@ -140,7 +140,7 @@ extension RunLoop {
         /// When the portion that begins now is over: by its limit, or because a timer is due.
         private var endOfPortion: RunLoop.Instant {
             let end = loop.now.advanced(by: limits.time)
-            guard let mode = loop.currentMode, let due = loop.nextTimerDeadline(in: mode), due.base == end.base else {
+            guard let mode = loop.currentMode, let due = loop.nextTimerDeadline(in: mode), due.clock == end.base else {
                 return end
             }
             return min(end, due)

@@ -74,7 +74,7 @@ final class Alarm {
         // Without a timer the thread is ending, and its loop has gone.
         guard let timer = resting ?? added else { return }
         // A timer passes over a date set in its callout that is not after the date being served.
-        timer.fireInstant = action.isRunning ? max(instant, now.advanced(by: .nanoseconds(1))) : instant
+        timer.deadline = action.isRunning ? max(instant, now.advanced(by: .nanoseconds(1))) : instant
         if action.isSet { return }
         action.isSet = true
         keeper?.owner = owner

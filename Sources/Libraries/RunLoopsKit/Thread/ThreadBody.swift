@@ -61,7 +61,7 @@ final class ThreadBody: @unchecked Sendable {
         self.loop = loop
         word.set(State.ready)
         // A task may stop the loop for reasons of its own: the thread goes on.
-        while !tasks.isStopping { loop.run(mode: .default, until: nil) }
+        while !tasks.isStopping { loop.run(in: .default, until: nil) }
         tasks.drain()
     }
 

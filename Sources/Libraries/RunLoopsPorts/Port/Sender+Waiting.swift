@@ -61,11 +61,11 @@ extension RunLoop.MessagePort.Sender {
                 return try end.get()
             }
             // Other items in the mode may stop the run or end it; an answer ends it as a handled source.
-            let run = loop.run(mode: mode, until: instant, returnAfterSourceHandled: true)
+            let run = loop.run(in: mode, until: instant, returnsAfterSource: true)
             guard run == .timedOut, waiting.withLock({ $0.end }) == nil else { continue }
             // The thread has the same limit, and is about to end: a call that fails leaves nothing open.
             while hasThread, !waiting.withLock({ $0.hasThreadEnded }) {
-                _ = loop.run(mode: mode, until: nil, returnAfterSourceHandled: true)
+                _ = loop.run(in: mode, until: nil, returnsAfterSource: true)
             }
             if waiting.withLock({ $0.end }) == nil { throw .timedOut }
         }

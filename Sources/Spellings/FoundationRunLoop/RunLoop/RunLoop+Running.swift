@@ -37,9 +37,9 @@ extension RunLoop {
     /// - Precondition: called on the loop's own thread; a call on any other thread traps.
     @available(*, noasync, message: "A run blocks a thread of Swift's pool: run the loop in a synchronous function.")
     @discardableResult
-    public func run(mode: Mode, before limitDate: Date) -> Bool {
+    public func run(in: Mode, before limitDate: Date) -> Bool {
         if native.isEmpty(mode.native) { return false }
-        native.run(mode: mode.native, for: Duration(until: limitDate), returnAfterSourceHandled: true)
+        native.run(in: mode.native, for: Duration(until: limitDate), returnsAfterSource: true)
         return true
     }
 

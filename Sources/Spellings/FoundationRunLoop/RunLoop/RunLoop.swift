@@ -54,7 +54,7 @@ open class RunLoop: NSObject {
     open var currentMode: Mode? { native.currentMode.map { Mode($0) } }
 
     /// The items in each mode of the loop, as text of several lines.
-    open override var description: String { native.dump() }
+    open override var description: String { native.detailedDescription() }
 
     // MARK: Timers
 
@@ -99,7 +99,7 @@ open class RunLoop: NSObject {
     /// - Precondition: called on the loop's own thread; a call on any other thread traps.
     @available(*, noasync, message: "A run blocks a thread of Swift's pool: run the loop in a synchronous function.")
     open func limitDate(forMode mode: Mode) -> Date? {
-        native.poll(mode: mode.native, returnAfterSourceHandled: true)
+        native.runTurn(in: mode.native, returnsAfterSource: true)
         if native.isEmpty(mode.native) { return nil }
         return native.nextTimerDeadline(in: mode.native).map { Date($0) } ?? .distantFuture
     }
@@ -118,7 +118,7 @@ open class RunLoop: NSObject {
     /// - Precondition: called on the loop's own thread; a call on any other thread traps.
     @available(*, noasync, message: "A run blocks a thread of Swift's pool: run the loop in a synchronous function.")
     public func acceptInput(forMode mode: Mode, before limitDate: Date) {
-        native.run(mode: mode.native, for: Duration(until: limitDate), returnAfterSourceHandled: true)
+        native.run(in: mode.native, for: Duration(until: limitDate), returnsAfterSource: true)
     }
 
     /// Returns the loop as a `CFRunLoop`: the same object each time, until the loop's thread ends.

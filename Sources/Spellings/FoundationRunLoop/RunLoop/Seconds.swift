@@ -39,7 +39,7 @@ extension Int64 {
 extension Date {
     /// Makes the date of the wall clock at an instant of the monotonic clock, if both clocks continue as they run now.
     init(_ instant: RunLoops.RunLoop.Instant) {
-        let left = instant.nanoseconds.clampedAdding(-instant.base.threadNow)
+        let left = instant.nanoseconds.clampedAdding(-instant.clock.threadNow)
         self.init(timeIntervalSinceNow: TimeInterval(left) / 1e9)
     }
 }
@@ -47,7 +47,7 @@ extension Date {
 extension RunLoops.RunLoop.Instant {
     /// Makes the instant that is `duration` from now, on the monotonic clock or on a test's virtual clock.
     init(after duration: Duration) {
-        self.init(nanoseconds: RunLoops.RunLoop.TimeBase.monotonic.threadNow.clampedAdding(duration.clampedNanoseconds))
+        self.init(nanoseconds: RunLoops.RunLoop.ClockID.monotonic.threadNow.clampedAdding(duration.clampedNanoseconds))
     }
 }
 #endif

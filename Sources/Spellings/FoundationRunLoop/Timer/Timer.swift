@@ -110,7 +110,7 @@ open class Timer: NSObject {
 
     /// Called by the loop's own timer when it fires.
     private func fires(_ native: RunLoops.RunLoop.Timer) {
-        let instant = native.fireInstant
+        let instant = native.deadline
         state.withLock { $0.set(instant, $0.instant == instant ? $0.date : nil) }
         handler(self)
     }
@@ -124,8 +124,8 @@ open class Timer: NSObject {
     open var fireDate: Date {
         get {
             state.withLock { state in
-                if let native = state.native, native.isValid, native.fireInstant != state.instant {
-                    state.set(native.fireInstant)
+                if let native = state.native, native.isValid, native.deadline != state.instant {
+                    state.set(native.deadline)
                 }
                 let date = state.date ?? Date(state.instant)
                 // The same answer at each ask, although both clocks go on in between.
@@ -138,9 +138,9 @@ open class Timer: NSObject {
                 guard state.isValid else { return }
                 state.set(RunLoops.RunLoop.Instant(after: Duration(until: newValue)), newValue)
                 guard let native = state.native else { return }
-                native.fireInstant = state.instant
+                native.deadline = state.instant
                 // An instant that has passed counts as the present one.
-                state.instant = native.fireInstant
+                state.instant = native.deadline
             }
         }
     }
@@ -176,8 +176,8 @@ open class Timer: NSObject {
     /// Removes the timer from its loop for good; a second call does nothing.
     open func invalidate() {
         let native = state.withLock { state -> RunLoops.RunLoop.Timer? in
-            if let native = state.native, native.isValid, native.fireInstant != state.instant {
-                state.set(native.fireInstant)
+            if let native = state.native, native.isValid, native.deadline != state.instant {
+                state.set(native.deadline)
             }
             state.isInvalid = true
             return state.native.take()
@@ -202,7 +202,7 @@ open class Timer: NSObject {
                 tolerance: Duration(seconds: state.tolerance)
             ) { timer.fires($0) }
             // A date that has passed is now the present one; read before the loop's thread can move it.
-            let instant = native.fireInstant
+            let instant = native.deadline
             guard loop.add(native, in: mode) else { return }
             (state.native, state.isAdded, state.instant) = (native, true, instant)
         }
@@ -217,7 +217,7 @@ open class Timer: NSObject {
             guard isInLoop() else { return nil }
             loop.remove(native, from: mode)
             if isInLoop() { return nil }
-            state.set(native.fireInstant, state.instant == native.fireInstant ? state.date : nil)
+            state.set(native.deadline, state.instant == native.deadline ? state.date : nil)
             (state.native, state.isAdded) = (nil, false)
             return native
         }

@@ -53,9 +53,9 @@ package final class RunLoopsEngine: Engine, @unchecked Sendable {
             case .unlimited: nil
             }
         guard let until else {
-            return loop.run(mode: name(mode), until: nil, returnAfterSourceHandled: returnAfterSourceHandled).rawValue
+            return loop.run(in: name(mode), until: nil, returnsAfterSource: returnAfterSourceHandled).rawValue
         }
-        return loop.run(mode: name(mode), for: until, returnAfterSourceHandled: returnAfterSourceHandled).rawValue
+        return loop.run(in: name(mode), for: until, returnsAfterSource: returnAfterSourceHandled).rawValue
     }
 
     package func finish() {
@@ -113,7 +113,7 @@ package final class RunLoopsEngine: Engine, @unchecked Sendable {
     }
 
     package func setFireDate(ofTimer timer: Int, to date: FireDate) {
-        timers[timer].fireInstant = instant(date)
+        timers[timer].deadline = instant(date)
     }
 
     package func nextFireDate(in mode: ModeName) -> SeenDate? {
@@ -124,7 +124,7 @@ package final class RunLoopsEngine: Engine, @unchecked Sendable {
         guard let current = loop.currentMode else { return false }
         return timers.contains { timer in
             guard timer.isValid, loop.contains(timer, in: current) else { return false }
-            let wait = offset(timer.fireInstant) - now
+            let wait = offset(timer.deadline) - now
             return wait > -300_000 && wait < 500_000_000
         }
     }

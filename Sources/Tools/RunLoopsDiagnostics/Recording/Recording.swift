@@ -16,7 +16,7 @@ extension RunLoop {
     /// ```swift
     /// let recording = RunLoop.Recording()
     /// recording.add(RunLoop.current)
-    /// RunLoop.current.run(mode: .default, for: .seconds(5))
+    /// RunLoop.current.run(in: .default, for: .seconds(5))
     /// try recording.trace().write(to: "trace.html")
     /// ```
     ///

@@ -33,7 +33,7 @@ struct DescribeTool: ParsableCommand {
         inbox.signal()
         RunLoop.performOnMainActor(in: .default) {}
 
-        Output.text(loop.dump())
+        Output.text(loop.detailedDescription())
         for item in [pool, commit, clock, inbox, alarm, input] as [RunLoop.Item] { item.invalidate() }
     }
 }

@@ -64,7 +64,7 @@ struct PortListening: ParsableCommand {
             try RunLoop.main.add(port, in: .default)
             try port.publish(as: name)
             if !quiet { Self.show("listening as \(name)") }
-            RunLoop.main.run(mode: .default, until: length.map { RunLoop.Instant.now.advanced(by: $0) })
+            RunLoop.main.run(in: .default, until: length.map { RunLoop.Instant.now.advanced(by: $0) })
             port.invalidate()
         }
         if quiet { Output.line("\(received) messages") }

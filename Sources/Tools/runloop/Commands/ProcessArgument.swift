@@ -52,7 +52,7 @@ struct ProcessArgument: ExpressibleByArgument {
             try client.record(capacity: events, within: Self.patience)
             let start = ContinuousClock.now
             try MainActor.assumeIsolated {
-                try RunLoop.stoppedBySignals { RunLoop.main.run(mode: .default, for: length ?? .seconds(5)) }
+                try RunLoop.stoppedBySignals { RunLoop.main.run(in: .default, for: length ?? .seconds(5)) }
             }
             let time = ContinuousClock.now - start
             return (try client.takeRecording(within: Self.patience), time)

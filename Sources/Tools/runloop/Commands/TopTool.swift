@@ -87,7 +87,7 @@ struct TopTool: ParsableCommand {
             shown = max(1, feed.model.count)
         }
         feed.whenOver = { RunLoop.main.stop() }
-        while feed.end == nil { RunLoop.main.run(mode: .default, until: nil) }
+        while feed.end == nil { RunLoop.main.run(in: .default, until: nil) }
     }
 
     private func showOnce() throws {

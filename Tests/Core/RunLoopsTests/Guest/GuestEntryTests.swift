@@ -27,7 +27,7 @@ import Testing
                 isShown = Host(loop, descriptor).isReady
             }
             loop.add(timer, in: .default)
-            loop.run(mode: .default, for: .seconds(1))
+            loop.run(in: .default, for: .seconds(1))
             return isShown
         }
         #expect(isShown)
@@ -68,7 +68,7 @@ private final class InterruptedKernel: GuestKernel, @unchecked Sendable {
 
     init(_ kernel: EpollKernel) { self.kernel = kernel }
 
-    func now(_ base: RunLoop.TimeBase) -> Int64 { kernel.now(base) }
+    func now(_ base: RunLoop.ClockID) -> Int64 { kernel.now(base) }
     func makeReadiness() -> any Readiness { kernel.makeReadiness() }
     func wake(_ word: borrowing WakeWord, _ phase: WakeWord.Phase) { kernel.wake(word, phase) }
     func makeGuest() throws(RunLoop.SystemCallError) -> any GuestDescriptor {

@@ -26,7 +26,7 @@ struct GuestTests {
 
     @Test func `A timer makes the poll descriptor readable when it is due and not before`() throws {
         try withGuest { host in
-            for base in RunLoop.TimeBase.allCases {
+            for base in RunLoop.ClockID.allCases {
                 let fired = Box(0)
                 let due = RunLoop.Instant.now(base).advanced(by: .milliseconds(5))
                 host.loop.add(RunLoop.Timer(.at(due)) { _ in fired.value += 1 }, in: .default)
@@ -84,7 +84,7 @@ struct GuestTests {
             let loop = host.loop
             TestThread {
                 gone.invalidate()
-                late.fireInstant = .now.advanced(by: .seconds(100))
+                late.deadline = .now.advanced(by: .seconds(100))
                 loop.remove(out, from: .default)
             }.join()
             #expect(!host.isReadable(within: Self.idleTime))
@@ -372,7 +372,7 @@ struct GuestTests {
                 inner.add(.sendable(.after(.milliseconds(2))) { _ in got.increment() }, in: .default)
             }.join()
             while got.count < 4,
-                outer.run(mode: .default, for: plenty, returnAfterSourceHandled: true) == .handledSource
+                outer.run(in: .default, for: plenty, returnsAfterSource: true) == .handledSource
             {}
             outer.threadEnds()
             return got.count

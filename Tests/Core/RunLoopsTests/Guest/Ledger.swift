@@ -54,7 +54,7 @@ final class Ledger: @unchecked Sendable {
             change()
             var new = Self.entry(of: timer)
             // Its callout may have begun already, and then keeps to the old date.
-            if RunLoop.Instant.now(old.earliest.base) >= old.earliest { new.earliest = min(new.earliest, old.earliest) }
+            if RunLoop.Instant.now(old.earliest.clock) >= old.earliest { new.earliest = min(new.earliest, old.earliest) }
             timers[id] = new
         }
     }
@@ -110,7 +110,7 @@ final class Ledger: @unchecked Sendable {
     func threadIsDone() { lock.withLock { finished += 1 } }
 
     private static func entry(of timer: RunLoop.Timer) -> Timer {
-        let date = timer.fireInstant
+        let date = timer.deadline
         return Timer(latest: date.advanced(by: timer.tolerance), earliest: date)
     }
 
@@ -123,7 +123,7 @@ final class Ledger: @unchecked Sendable {
                 // A timer that was made invalid after its callout had begun.
                 return
             }
-            if RunLoop.Instant.now(timer.earliest.base) < timer.earliest { fault("timer \(id) was early") }
+            if RunLoop.Instant.now(timer.earliest.clock) < timer.earliest { fault("timer \(id) was early") }
         }
     }
 
@@ -156,12 +156,12 @@ final class Ledger: @unchecked Sendable {
     /// for it while no thread does anything, because all wait for the lock.
     func check(_ host: Host) {
         lock.withLock {
-            let now = RunLoop.TimeBase.allCases.map { RunLoop.Instant.now($0) }
+            let now = RunLoop.ClockID.allCases.map { RunLoop.Instant.now($0) }
             if host.isReady { return }
             if !blocks.isEmpty { fault("silent with \(blocks.count) blocks") }
             if !signals.isEmpty { fault("silent with a signal") }
             if !writes.isDisjoint(with: descriptorSources) { fault("silent with something to read") }
-            for (id, timer) in timers where timer.latest < now[Int(timer.latest.base.rawValue)] {
+            for (id, timer) in timers where timer.latest < now[Int(timer.latest.clock.rawValue)] {
                 if !host.isReadable(within: plenty) { fault("silent with timer \(id) overdue") }
             }
         }
@@ -194,8 +194,8 @@ struct Worker {
             case 0..<5: timers.append((id, addTimer(id, &random)))
             case 5, 6:
                 guard let (id, timer) = timers.randomElement(using: &random) else { continue }
-                let date = RunLoop.Instant.now(timer.fireInstant.base).advanced(by: Self.delay(&random))
-                ledger.change(id, timer) { timer.fireInstant = date }
+                let date = RunLoop.Instant.now(timer.deadline.clock).advanced(by: Self.delay(&random))
+                ledger.change(id, timer) { timer.deadline = date }
             case 7:
                 guard let (id, timer) = timers.randomElement(using: &random) else { continue }
                 ledger.change(id, timer) { timer.tolerance = Self.tolerance(&random) }
@@ -234,7 +234,7 @@ struct Worker {
     }
 
     private func addTimer(_ id: Int, _ random: inout SeededRandom) -> RunLoop.Timer {
-        let base = RunLoop.TimeBase.allCases[random.oneIn(4) ? 1 : 0]
+        let base = RunLoop.ClockID.allCases[random.oneIn(4) ? 1 : 0]
         let fires = Locked(0)
         let timer = RunLoop.Timer.sendable(
             .after(Self.delay(&random), clock: base), tolerance: Self.tolerance(&random)

@@ -38,7 +38,7 @@ import Testing
             loop.performLocally(in: [.default, "other"]) { model.count += 1_000_000 }
             source.signal()
             manual.setReady(0, .readable)
-            _ = loop.run(mode: .default, for: .milliseconds(1))
+            _ = loop.run(in: .default, for: .milliseconds(1))
             source.invalidate()
             #expect(model.count == 1_111_111)
             #expect(total == 10_010)
@@ -72,7 +72,7 @@ import Testing
                 loop.perform(in: [.default, "other"]) { count.increment() }
             }
             waitUntil {
-                _ = loop.run(mode: .default, for: .milliseconds(1))
+                _ = loop.run(in: .default, for: .milliseconds(1))
                 return count.count == 8
             }
             other.join()

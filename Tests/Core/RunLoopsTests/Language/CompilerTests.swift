@@ -156,11 +156,11 @@ struct CompilerTests {
             "_ = RunLoop.current",
             "on the main actor the loop is RunLoop.main; elsewhere use a loop that you were given, such as thread.loop"),
         Refusal("loop.run()", "run the loop in a synchronous function"),
-        Refusal("loop.run(mode: .default, until: nil)", "run the loop in a synchronous function"),
-        Refusal("loop.run(mode: .default, for: .seconds(1))", "run the loop in a synchronous function"),
-        Refusal("loop.poll()", "run the loop in a synchronous function"),
+        Refusal("loop.run(in: .default, until: nil)", "run the loop in a synchronous function"),
+        Refusal("loop.run(in: .default, for: .seconds(1))", "run the loop in a synchronous function"),
+        Refusal("loop.runTurn()", "run the loop in a synchronous function"),
         Refusal("loop.runUntilIdle()", "run the loop in a synchronous function"),
-        Refusal("_ = loop.isEmpty(.default)", "ask in a closure of perform(_:)"),
+        Refusal("_ = loop.isEmpty(in: .default)", "ask in a closure of perform(_:)"),
         Refusal("loop.performLocally {}", "use perform with a @Sendable closure, or performOnMainActor"),
         Refusal("loop.performLocally(in: [.default]) {}", "use perform with a @Sendable closure"),
         Refusal("loop.performLocally(after: .seconds(1)) {}", "use perform with a @Sendable closure"),
@@ -245,7 +245,7 @@ struct CompilerTests {
         ("RunLoop.main.perform { print(1) }", false), ("RunLoop.main.run(until: Date())", false),
         ("_ = RunLoop.main.run(mode: .default, before: Date())", false),
         ("RunLoop.main.add(RunLoop.Timer(.after(.zero)) { _ in }, in: .common)", false),
-        ("RunLoop.main.run(mode: .default, until: nil)", false),
+        ("RunLoop.main.run(in: .default, until: nil)", false),
     ])
     func `If Foundation is imported too, only ambiguous uses of RunLoop do not compile`(line: String, isRefused: Bool)
         throws
@@ -323,13 +323,13 @@ struct CompilerTests {
     static let spellings: [Refusal] = [
         Refusal("loop.add(timer, forMode: .default)", "'add(_:forMode:)' has been renamed to 'add(_:in:)'"),
         Refusal("loop.perform(inModes: [.default]) {}", "has been renamed to 'perform(in:_:)'"),
-        Refusal("loop.run(mode: .default, before: date)", "Use run(mode:for:returnAfterSourceHandled: true)"),
-        Refusal("loop.run(until: date)", "Use run(mode: .default, for:) with a Duration"),
+        Refusal("loop.run(mode: .default, before: date)", "Use run(in:for:returnsAfterSource: true)"),
+        Refusal("loop.run(until: date)", "Use run(in: .default, for:) with a Duration"),
         Refusal(
             "_ = RunLoop.Timer.scheduledTimer(withTimeInterval: 1, repeats: true) { _ in }",
             "and add it to a loop: add(_:in:)"),
-        Refusal("_ = timer.fireDate", "'fireDate' has been renamed to 'fireInstant'"),
-        Refusal("timer.fireDate = date", "'fireDate' has been renamed to 'fireInstant'"),
+        Refusal("_ = timer.fireDate", "'fireDate' has been renamed to 'deadline'"),
+        Refusal("timer.fireDate = date", "'fireDate' has been renamed to 'deadline'"),
     ]
 
     @Test func `A call in Foundation's spelling is refused with an error that names this package's spelling`() throws {

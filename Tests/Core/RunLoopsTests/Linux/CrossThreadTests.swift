@@ -151,7 +151,7 @@ import Testing
             let adder = TestThread {
                 waitUntil { loop.isWaiting }
                 let timer = RunLoop.Timer.sendable(.after(.milliseconds(20))) { timer in
-                    #expect(timer.fireInstant <= .now)
+                    #expect(timer.deadline <= .now)
                     RunLoop.current.stop()
                 }
                 loop.add(timer, in: .default)
@@ -171,13 +171,13 @@ import Testing
             let turns = Locked(0)
             loop.add(RunLoop.Observer(.beforeTimers) { _, _ in turns.increment() }, in: .default)
             let timer = RunLoop.Timer.sendable(.after(.seconds(3600))) { timer in
-                #expect(timer.fireInstant <= .now)
+                #expect(timer.deadline <= .now)
                 RunLoop.current.stop()
             }
             loop.add(timer, in: .default)
             let mover = TestThread {
                 waitUntil { loop.isWaiting }
-                timer.fireInstant = .now.advanced(by: .milliseconds(20))
+                timer.deadline = .now.advanced(by: .milliseconds(20))
             }
             #expect(loop.runPlenty() == .stopped)
             mover.join()
@@ -244,7 +244,7 @@ import Testing
                 #expect(loop.runPlenty() == .stopped)
                 for thread in threads { thread.join() }
             }
-            loop.poll()
+            loop.runTurn()
             #expect(witness.isGone)
         }
     }
@@ -255,7 +255,7 @@ import Testing
             loop.add(RunLoop.Observer(.all, label: "watch") { _, _ in }, in: .default)
             let reader = TestThread {
                 for _ in 0..<200 {
-                    let text = loop.dump()
+                    let text = loop.detailedDescription()
                     expectTrue(text.contains("RunLoop.Timer busy"), text)
                     _ = (loop.description, loop.modes, loop.currentMode, loop.nextTimerDeadline(in: .default))
                 }
@@ -283,7 +283,7 @@ import Testing
                 timer.invalidate()
                 gone.withLock { $0 = turns.count == 1 }
             }
-            #expect(loop.run(mode: .default, for: .milliseconds(100)) == .timedOut)
+            #expect(loop.run(in: .default, for: .milliseconds(100)) == .timedOut)
             thief.join()
             // On a machine so busy that the timer has fired before there is nothing to see.
             if gone.copy { #expect(turns.count == 1) }
@@ -309,7 +309,7 @@ import Testing
             first.add(RunLoop.Observer(.beforeTimers) { _, _ in turns.increment() }, in: .default)
             let fires = Locked<[(thread: Int32, date: Int64)]>([])
             let timer = RunLoop.Timer.sendable(.every(.milliseconds(5))) { timer in
-                let date = timer.fireInstant.nanoseconds
+                let date = timer.deadline.nanoseconds
                 fires.withLock { $0.append((SystemCalls.threadID, date)) }
                 switch fires.copy.count {
                 case 1:
@@ -407,7 +407,7 @@ import Testing
             }
             invalidator.join()
             #expect(left == 0)
-            #expect(loop.isEmpty(.default))
+            #expect(loop.isEmpty(in: .default))
         }
     }
 }

@@ -20,7 +20,7 @@ import Testing
             addDescriptorSource(source, to: loop)
             loop.add(RunLoop.Observer(.beforeWaiting) { _, _ in turns.value += 1 }, in: .default)
             pipe.closeSecond()
-            #expect(loop.run(mode: .default, for: .milliseconds(20)) == .timedOut)
+            #expect(loop.run(in: .default, for: .milliseconds(20)) == .timedOut)
             #expect(turns.value == 1)
             #expect(calls.count("epoll_add") == 0)
             source.events = .readable
@@ -31,7 +31,7 @@ import Testing
             #expect(calls.count("epoll_modify") == 0)
             #expect(calls.count("epoll_remove") == 1)
             turns.value = 0
-            #expect(loop.run(mode: .default, for: .milliseconds(20)) == .timedOut)
+            #expect(loop.run(in: .default, for: .milliseconds(20)) == .timedOut)
             #expect(turns.value == 1)
         }
         #expect(calls.openDescriptors == 0)
@@ -40,13 +40,13 @@ import Testing
     @Test func `A half-closed connection is reported to a source that asks for hangUp alone`() {
         let sockets = DescriptorPair.sockets()
         withRealLoop { loop in
-            let told = Box<RunLoop.DescriptorSource.Events>([])
+            let told = Box<RunLoop.DescriptorEvents>([])
             addDescriptorSource(
                 RunLoop.DescriptorSource(sockets.first, for: .hangUp) { source, events in
                     told.value = events
                     source.invalidate()
                 }, to: loop)
-            #expect(loop.poll() == .timedOut)
+            #expect(loop.runTurn() == .timedOut)
             shutdown(sockets.second, CInt(SHUT_WR))
             #expect(loop.runPlenty() == .finished)
             #expect(told.value == .hangUp)
@@ -67,14 +67,14 @@ import Testing
             addDescriptorSource(resting, to: loop)
             addDescriptorSource(reader, to: loop)
             sockets.send("1")
-            for _ in 0..<3 { loop.poll() }
+            for _ in 0..<3 { loop.runTurn() }
             resting.events = .writable
-            for _ in 0..<3 { loop.poll() }
+            for _ in 0..<3 { loop.runTurn() }
             reader.events = []
             sockets.send("2")
-            for _ in 0..<3 { loop.poll() }
+            for _ in 0..<3 { loop.runTurn() }
             reader.events = .readable
-            loop.poll()
+            loop.runTurn()
             #expect(calls.value == ["reader 1", "resting [writable]", "reader 2"])
         }
     }
@@ -122,7 +122,7 @@ import Testing
                 withRealLoop { loop in
                     addDescriptorSource(source, to: loop)
                     ready.signal()
-                    while !isOver.withLock({ $0 }) { loop.run(mode: .default, for: .milliseconds(1)) }
+                    while !isOver.withLock({ $0 }) { loop.run(in: .default, for: .milliseconds(1)) }
                 }
             }
         }
@@ -143,7 +143,7 @@ import Testing
         let pipe = DescriptorPair.pipe()
         withRealLoop { loop in
             let number = duplicateFarAway(pipe.first)
-            let told = Locked<[RunLoop.DescriptorSource.Events]>([])
+            let told = Locked<[RunLoop.DescriptorEvents]>([])
             let source = RunLoop.DescriptorSource.sendable(number, for: []) { source, events in
                 told.withLock { $0.append(events) }
                 #expect(source.events == [])
@@ -153,8 +153,8 @@ import Testing
             for mode: RunLoop.Mode in [.default, "second"] { addDescriptorSource(source, to: loop, in: mode) }
             close(number)
             source.events = .readable
-            loop.poll()
-            loop.poll(mode: "second")
+            loop.runTurn()
+            loop.runTurn(in: "second")
             #expect(told.withLock { $0 } == [.error])
             let other = TestThread {
                 waitUntil { loop.isWaiting }
@@ -162,7 +162,7 @@ import Testing
             }
             #expect(loop.runPlenty() == .stopped)
             other.join()
-            loop.poll()
+            loop.runTurn()
             #expect(told.withLock { $0 } == [.error, .error])
             #expect(throws: RunLoop.SystemCallError(call: "epoll_ctl", code: EBADF)) {
                 try loop.add(RunLoop.DescriptorSource(number) { _, _ in }, in: .default)
@@ -178,7 +178,7 @@ import Testing
             addDescriptorSource(stale, to: loop)
             #expect(dup2(new.first, old.first) == old.first)
             new.send("new")
-            #expect(loop.run(mode: .default, for: .milliseconds(5)) == .timedOut)
+            #expect(loop.run(in: .default, for: .milliseconds(5)) == .timedOut)
             let fresh = RunLoop.DescriptorSource(old.first) { source, _ in
                 #expect(readText(source.descriptor) == "new")
                 loop.stop()
@@ -267,7 +267,7 @@ import Testing
                 open.withLock { $0 = source }
                 next.signal()
                 // In small steps: whether a run has begun when its last source goes is a matter of chance.
-                while source.isValid { loop.run(mode: .default, for: .milliseconds(1)) }
+                while source.isValid { loop.run(in: .default, for: .milliseconds(1)) }
             }
         }
         other.join()

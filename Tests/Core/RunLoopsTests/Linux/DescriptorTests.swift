@@ -41,8 +41,8 @@ import Testing
         way: FineWait
     ) {
         let sockets = DescriptorPair.sockets()
-        let told = withRealLoop(fineWait: way) { loop -> [RunLoop.DescriptorSource.Events] in
-            let told = Box<[RunLoop.DescriptorSource.Events]>([])
+        let told = withRealLoop(fineWait: way) { loop -> [RunLoop.DescriptorEvents] in
+            let told = Box<[RunLoop.DescriptorEvents]>([])
             let source = RunLoop.DescriptorSource(sockets.first, for: .writable) { source, events in
                 told.value.append(events)
                 if told.value.count == 1 {
@@ -63,7 +63,7 @@ import Testing
     @Test func `The end of a stream is reported as readable and hangUp`() {
         let sockets = DescriptorPair.sockets()
         withRealLoop { loop in
-            let told = Box<RunLoop.DescriptorSource.Events>([])
+            let told = Box<RunLoop.DescriptorEvents>([])
             addDescriptorSource(
                 RunLoop.DescriptorSource(sockets.first) { source, events in
                     told.value = events
@@ -79,7 +79,7 @@ import Testing
     @Test func `A closed pipe is reported to a source that asks for hangUp alone`() {
         let pipe = DescriptorPair.pipe()
         withRealLoop { loop in
-            let told = Box<RunLoop.DescriptorSource.Events>([])
+            let told = Box<RunLoop.DescriptorEvents>([])
             addDescriptorSource(
                 RunLoop.DescriptorSource(pipe.first, for: .hangUp) { source, events in
                     told.value = events
@@ -95,7 +95,7 @@ import Testing
         let sockets = DescriptorPair.sockets()
         withRealLoop { loop in
             let calls = Box<[String]>([])
-            for (name, events) in [("reader", RunLoop.DescriptorSource.Events.readable), ("writer", .writable)] {
+            for (name, events) in [("reader", RunLoop.DescriptorEvents.readable), ("writer", .writable)] {
                 addDescriptorSource(
                     RunLoop.DescriptorSource(sockets.first, for: events) { source, events in
                         calls.value.append("\(name) \(events)")
@@ -117,7 +117,7 @@ import Testing
                 RunLoop.DescriptorSource(pipe.first) { _, _ in Issue.record("called") }, to: loop, in: "other")
             loop.addSource()
             calls.takeCounts()
-            #expect(loop.run(mode: .default, for: .milliseconds(30)) == .timedOut)
+            #expect(loop.run(in: .default, for: .milliseconds(30)) == .timedOut)
             #expect(calls.waits == 1)
         }
     }
@@ -126,7 +126,7 @@ import Testing
         withRealLoop(fineWait: way) { loop in
             let file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC)
             defer { close(file) }
-            let told = Box<[RunLoop.DescriptorSource.Events]>([])
+            let told = Box<[RunLoop.DescriptorEvents]>([])
             let pipe = DescriptorPair.pipe()
             addDescriptorSource(
                 RunLoop.DescriptorSource(file, for: [.readable, .writable]) { source, events in
@@ -141,7 +141,7 @@ import Testing
                     source.invalidate()
                 }, to: loop)
             pipe.send("x")
-            #expect(loop.run(mode: .default, for: .milliseconds(20)) == .timedOut)
+            #expect(loop.run(in: .default, for: .milliseconds(20)) == .timedOut)
             #expect(told.value == [[.readable, .writable], [.readable, .writable], .readable])
             #expect(served.value)
         }
@@ -156,14 +156,14 @@ import Testing
                     RunLoop.DescriptorSource(pipe.first) { _, _ in order.value.append(number) }, to: loop)
             }
             for pipe in pipes { pipe.send("x") }
-            for _ in 0..<200 { loop.poll() }
+            for _ in 0..<200 { loop.runTurn() }
             #expect(order.value.count == 200)
             let counts = (0..<100).map { number in order.value.count { $0 == number } }
             #expect(counts == Array(repeating: 2, count: 100))
         }
     }
 
-    @Test func `Runs with returnAfterSourceHandled serve all ready descriptors equally often`() {
+    @Test func `Runs with returnsAfterSource serve all ready descriptors equally often`() {
         withRealLoop { loop in
             let pipes = (0..<10).map { _ in DescriptorPair.pipe() }
             var counts = [Int](repeating: 0, count: pipes.count)
@@ -171,7 +171,7 @@ import Testing
                 addDescriptorSource(RunLoop.DescriptorSource(pipe.first) { _, _ in counts[number] += 1 }, to: loop)
                 pipe.send("x")
             }
-            for _ in 0..<30 { #expect(loop.runPlenty(returnAfterSourceHandled: true) == .handledSource) }
+            for _ in 0..<30 { #expect(loop.runPlenty(returnsAfterSource: true) == .handledSource) }
             #expect(counts == Array(repeating: 3, count: pipes.count))
         }
     }
@@ -184,7 +184,7 @@ import Testing
                 try loop.add(source, in: .default)
             }
             #expect(!loop.contains(source, in: .default))
-            #expect(loop.poll() == .finished)
+            #expect(loop.runTurn() == .finished)
         }
     }
 

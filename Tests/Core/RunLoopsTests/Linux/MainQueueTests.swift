@@ -31,33 +31,33 @@ struct MainQueueTests {
         case "serves":
             DispatchQueue.main.async { say("queue") }
             Task { @MainActor in say("actor"); try? await Task.sleep(for: .milliseconds(5)); say("actor again"); RunLoop.main.stop() }
-            print(RunLoop.main.run(mode: .default, for: .seconds(300)))
+            print(RunLoop.main.run(in: .default, for: .seconds(300)))
         case "modes":
-            print(RunLoop.main.run(mode: "private", for: .milliseconds(5)))
-            print(RunLoop.main.run(mode: .default, for: .milliseconds(5)))
+            print(RunLoop.main.run(in: "private", for: .milliseconds(5)))
+            print(RunLoop.main.run(in: .default, for: .milliseconds(5)))
             let keeper = RunLoop.Source { _ in }
             RunLoop.main.add(keeper, in: "private")
             DispatchQueue.main.async { say("queue in \\(RunLoop.main.currentMode!)") }
-            print(RunLoop.main.run(mode: "private", for: .milliseconds(20)))
-            RunLoop.main.addCommonMode("marked")
+            print(RunLoop.main.run(in: "private", for: .milliseconds(20)))
+            RunLoop.main.markCommon("marked")
             RunLoop.main.add(keeper, in: "marked")
-            print(RunLoop.main.run(mode: "marked", for: .seconds(300), returnAfterSourceHandled: true))
+            print(RunLoop.main.run(in: "marked", for: .seconds(300), returnsAfterSource: true))
         case "nested":
             let keeper = RunLoop.Source { _ in }
             RunLoop.main.add(keeper, in: .default)
             DispatchQueue.main.async {
                 DispatchQueue.main.async { say("second"); RunLoop.main.stop() }
-                print("inside", RunLoop.main.run(mode: .default, for: .milliseconds(20)))
+                print("inside", RunLoop.main.run(in: .default, for: .milliseconds(20)))
                 say("first ends")
             }
-            print(RunLoop.main.run(mode: .default, for: .seconds(300)))
+            print(RunLoop.main.run(in: .default, for: .seconds(300)))
         case "idle":
             DispatchQueue.main.async { say("queue") }
             let turns = RunLoop.Observer(.afterWaiting, label: "turns") { _, _ in say("woke") }
-            print(RunLoop.main.run(mode: .default, for: .seconds(300), returnAfterSourceHandled: true))
+            print(RunLoop.main.run(in: .default, for: .seconds(300), returnsAfterSource: true))
             RunLoop.main.add(turns, in: .default)
             var before = rusage(); getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &before)
-            print(RunLoop.main.run(mode: .default, for: .milliseconds(100)))
+            print(RunLoop.main.run(in: .default, for: .milliseconds(100)))
             var after = rusage(); getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &after)
             let busy = (after.ru_utime.tv_sec - before.ru_utime.tv_sec) * 1_000_000 + after.ru_utime.tv_usec - before.ru_utime.tv_usec
             print(busy < 50_000 ? "slept" : "spun for \\(busy) us")
@@ -66,16 +66,16 @@ struct MainQueueTests {
             let mode: RunLoop.Mode = "marked within"
             RunLoop.main.add(RunLoop.Timer(.after(.seconds(3600))) { _ in }, in: mode)
             RunLoop.main.add(RunLoop.Timer(.after(.milliseconds(1))) { _ in
-                RunLoop.main.addCommonMode(mode)
-                print("nested", RunLoop.main.poll(mode: mode))
+                RunLoop.main.markCommon(mode)
+                print("nested", RunLoop.main.runTurn(in: mode))
                 DispatchQueue.main.async { print("queue") }
             }, in: mode)
             var before = rusage(); getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &before)
-            print(RunLoop.main.run(mode: mode, for: .milliseconds(100)))
+            print(RunLoop.main.run(in: mode, for: .milliseconds(100)))
             var after = rusage(); getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &after)
             let busy = (after.ru_utime.tv_sec - before.ru_utime.tv_sec) * 1_000_000 + after.ru_utime.tv_usec - before.ru_utime.tv_usec
             print(busy < 50_000 ? "slept" : "spun for \\(busy) us")
-            print(RunLoop.main.run(mode: mode, for: .seconds(300), returnAfterSourceHandled: true))
+            print(RunLoop.main.run(in: mode, for: .seconds(300), returnsAfterSource: true))
         case "actor items":
             let source = RunLoop.Source.mainActor { _ in say("source \\(title)"); RunLoop.main.stop() }
             RunLoop.main.add(source, in: .default)
@@ -85,12 +85,12 @@ struct MainQueueTests {
                     RunLoop.performOnMainActor { say("block \\(title)"); source.signal(); RunLoop.main.wakeUp() }
                 }
             }, in: .default)
-            print(RunLoop.main.run(mode: .default, for: .seconds(300)))
+            print(RunLoop.main.run(in: .default, for: .seconds(300)))
         case "fair":
             @MainActor func again() { queued += 1; DispatchQueue.main.async { again() } }
             again()
             RunLoop.main.add(RunLoop.Timer(.every(.milliseconds(1))) { _ in fired += 1; if fired == 20 { RunLoop.main.stop() } }, in: .default)
-            print(RunLoop.main.run(mode: .default, for: .seconds(300)), fired, queued > 20)
+            print(RunLoop.main.run(in: .default, for: .seconds(300)), fired, queued > 20)
         case "guest":
             func isReadable(_ milliseconds: CInt) throws -> Bool {
                 var one = pollfd(fd: try RunLoop.main.pollDescriptor, events: Int16(POLLIN), revents: 0)
@@ -110,15 +110,15 @@ struct MainQueueTests {
             RunLoop.main.runReady(servingMainQueue: false)
             DispatchQueue.main.async { say("queue in the loop's own run") }
             print("before a run", try isReadable())
-            print(RunLoop.main.run(mode: .default, for: .seconds(300), returnAfterSourceHandled: true))
+            print(RunLoop.main.run(in: .default, for: .seconds(300), returnsAfterSource: true))
             DispatchQueue.main.async {
                 DispatchQueue.main.async { say("the next") }
                 print("in a turn that does not sleep", try! isReadable())
             }
             print("after a run", try isReadable())
-            print(RunLoop.main.poll(mode: .default))
+            print(RunLoop.main.runTurn(in: .default))
             print("after a turn", try isReadable())
-            print(RunLoop.main.poll(mode: .default))
+            print(RunLoop.main.runTurn(in: .default))
         case "identity":
             print(RunLoop.current === RunLoop.main)
             DispatchQueue.global().sync { }

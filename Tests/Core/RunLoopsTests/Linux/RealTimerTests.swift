@@ -24,14 +24,14 @@ import Testing
         }
     }
 
-    @Test(arguments: Way.allCases, RunLoop.TimeBase.allCases)
-    func `A repeating timer fires at or after each date of its grid`(way: Way, base: RunLoop.TimeBase) {
+    @Test(arguments: Way.allCases, RunLoop.ClockID.allCases)
+    func `A repeating timer fires at or after each date of its grid`(way: Way, base: RunLoop.ClockID) {
         run(way) { loop in
             let fires = Box(0)
             let first = Box<RunLoop.Instant?>(nil)
             let timer = RunLoop.Timer(.after(.milliseconds(3), every: .milliseconds(2), clock: base)) { timer in
                 fires.value += 1
-                let date = timer.fireInstant
+                let date = timer.deadline
                 // A wall clock that is set back meanwhile would not be the loop's fault.
                 if base != .realtime { #expect(.now(base) >= date) }
                 let offset = first.value?.duration(to: date) ?? .seconds(-1)
@@ -40,7 +40,7 @@ import Testing
                 if fires.value == 6 { loop.stop() }
             }
             // The grid's own: making the timer may have taken longer than until an instant that was chosen before.
-            first.value = timer.fireInstant
+            first.value = timer.deadline
             loop.add(timer, in: .default)
             #expect(loop.runPlenty() == .stopped)
         }
@@ -51,7 +51,7 @@ import Testing
             loop.addSource()
             for milliseconds in [0, 1, 3, 7] {
                 let limit = RunLoop.Instant.now.advanced(by: .milliseconds(milliseconds))
-                #expect(loop.run(mode: .default, until: limit) == .timedOut)
+                #expect(loop.run(in: .default, until: limit) == .timedOut)
                 #expect(RunLoop.Instant.now >= limit)
             }
         }
@@ -63,7 +63,7 @@ import Testing
             var best = Duration.seconds(1)
             for _ in 0..<50 {
                 let limit = RunLoop.Instant.now.advanced(by: .microseconds(300))
-                _ = loop.run(mode: .default, until: limit)
+                _ = loop.run(in: .default, until: limit)
                 best = min(best, limit.duration(to: .now))
             }
             // Finer than epoll's own milliseconds.
@@ -74,7 +74,7 @@ import Testing
     @Test(arguments: Way.allCases) func `Timers of all clocks fire in the same run`(way: Way) {
         run(way) { loop in
             let fired = Box<[String]>([])
-            for base in RunLoop.TimeBase.allCases {
+            for base in RunLoop.ClockID.allCases {
                 loop.add(
                     RunLoop.Timer(.after(.milliseconds(5), clock: base)) { _ in
                         fired.value.append("\(base)")
@@ -111,10 +111,10 @@ import Testing
                 loop.add(
                     RunLoop.Timer(schedule, tolerance: .milliseconds(50)) { timer in
                         fires.value += 1
-                        #expect(timer.fireInstant <= .now)
+                        #expect(timer.deadline <= .now)
                     }, in: .default)
             }
-            _ = loop.run(mode: .default, for: .milliseconds(500))
+            _ = loop.run(in: .default, for: .milliseconds(500))
             #expect(fires.value >= 20)
             // A thread that is late serves more at once, not fewer: there are never more waits than this.
             #expect(calls.waits <= 20)

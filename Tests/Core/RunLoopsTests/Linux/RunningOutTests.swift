@@ -16,8 +16,8 @@ import Testing
 
     // MARK: Clocks without a timer descriptor
 
-    @Test(arguments: [RunLoop.TimeBase.boottime, .realtime], refusals)
-    func `A descriptor is served even if timerfd_create fails for a timer's clock`(base: RunLoop.TimeBase, code: CInt) {
+    @Test(arguments: [RunLoop.ClockID.boottime, .realtime], refusals)
+    func `A descriptor is served even if timerfd_create fails for a timer's clock`(base: RunLoop.ClockID, code: CInt) {
         let calls = CountingCalls()
         calls.failAlways("timerfd_create", with: code)
         withRealLoop(calls: calls) { loop in
@@ -30,9 +30,9 @@ import Testing
         #expect(calls.openDescriptors == 0)
     }
 
-    @Test(arguments: [RunLoop.TimeBase.boottime, .realtime], [true, false])
+    @Test(arguments: [RunLoop.ClockID.boottime, .realtime], [true, false])
     func `A loop that cannot make a timer descriptor for a timer's clock polls rarely`(
-        base: RunLoop.TimeBase, hasSource: Bool
+        base: RunLoop.ClockID, hasSource: Bool
     ) {
         let calls = CountingCalls()
         calls.failAlways(hasSource ? "timerfd_create" : "epoll_create", with: hasSource ? EMFILE : nil)
@@ -44,27 +44,27 @@ import Testing
             let turns = Box(0)
             loop.add(RunLoop.Observer(.beforeTimers) { _, _ in turns.value += 1 }, in: .default)
             calls.takeCounts()
-            #expect(loop.run(mode: .default, for: .milliseconds(500)) == .timedOut)
+            #expect(loop.run(in: .default, for: .milliseconds(500)) == .timedOut)
             #expect(calls.waits <= 7)
             #expect(turns.value == 1)
             // After a wake-up as before.
             let thread = TestThread { loop.wakeUp() }
             calls.takeCounts()
-            #expect(loop.run(mode: .default, for: .milliseconds(300)) == .timedOut)
+            #expect(loop.run(in: .default, for: .milliseconds(300)) == .timedOut)
             #expect(calls.waits <= 6)
             thread.join()
         }
         #expect(calls.openDescriptors == 0)
     }
 
-    @Test(arguments: [RunLoop.TimeBase.boottime, .realtime])
-    func `A failed timerfd_create is repeated, and the timer does not fire early`(base: RunLoop.TimeBase) {
+    @Test(arguments: [RunLoop.ClockID.boottime, .realtime])
+    func `A failed timerfd_create is repeated, and the timer does not fire early`(base: RunLoop.ClockID) {
         let calls = CountingCalls()
         calls.failNext("timerfd_create", with: EMFILE)
         withRealLoop(calls: calls) { loop in
             loop.add(
                 RunLoop.Timer(.after(.milliseconds(250), clock: base)) { timer in
-                    #expect(timer.fireInstant <= .now(base))
+                    #expect(timer.deadline <= .now(base))
                 }, in: .default)
             #expect(loop.runPlenty() == .finished)
             #expect(calls.count("timerfd_create") == 2)
@@ -78,7 +78,7 @@ import Testing
         calls.failNext("timerfd_settime", with: ENOMEM)
         withRealLoop(calls: calls) { loop in
             loop.add(RunLoop.Timer(.after(.milliseconds(250), clock: .boottime)) { _ in }, in: .default)
-            #expect(loop.run(mode: .default, for: .seconds(20)) == .finished)
+            #expect(loop.run(in: .default, for: .seconds(20)) == .finished)
             #expect(calls.count("timerfd_settime") == 2)
         }
         #expect(calls.openDescriptors == 0)
@@ -93,7 +93,7 @@ import Testing
             let fires = Box(0)
             loop.add(
                 RunLoop.Timer(.every(.microseconds(2700))) { timer in
-                    #expect(timer.fireInstant <= .now)
+                    #expect(timer.deadline <= .now)
                     fires.value += 1
                     if fires.value == 10 { loop.stop() }
                 }, in: .default)
@@ -122,7 +122,7 @@ import Testing
             let turns = Box(0)
             loop.add(RunLoop.Observer(.beforeTimers) { _, _ in turns.value += 1 }, in: .default)
             calls.takeCounts()
-            #expect(loop.run(mode: .default, for: .milliseconds(300)) == .timedOut)
+            #expect(loop.run(in: .default, for: .milliseconds(300)) == .timedOut)
             #expect(calls.waits <= 32)
             #expect(turns.value == 1)
             good.send()
@@ -130,9 +130,9 @@ import Testing
             #expect(served.value == 1)
             // With descriptors again it is replaced, and the loop sleeps in one go.
             calls.failAlways("epoll_create", with: nil)
-            loop.poll()
+            loop.runTurn()
             calls.takeCounts()
-            #expect(loop.run(mode: .default, for: .milliseconds(300)) == .timedOut)
+            #expect(loop.run(in: .default, for: .milliseconds(300)) == .timedOut)
             #expect(calls.waits == 1)
             good.send()
             #expect(loop.runPlenty() == .stopped)

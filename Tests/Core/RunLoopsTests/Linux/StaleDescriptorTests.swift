@@ -76,7 +76,7 @@ import Testing
             #expect(!loop.contains(stale, in: .default))
             #expect(loop.contains(fresh, in: .default))
             loop.remove(fresh, from: .default)
-            #expect(loop.poll() == .finished)
+            #expect(loop.runTurn() == .finished)
         }
         #expect(witness.isGone)
     }
@@ -109,7 +109,7 @@ import Testing
             addDescriptorSource(stale, to: loop)
             first.send("x")
             old.send("x")
-            _ = loop.run(mode: .default, for: .milliseconds(20))
+            _ = loop.run(in: .default, for: .milliseconds(20))
             #expect(replaced.value)
         }
     }
@@ -143,7 +143,7 @@ import Testing
             pipe.closeFirst()
             source.invalidate()
             calls.takeCounts()
-            #expect(loop.run(mode: .default, for: .milliseconds(30)) == .timedOut)
+            #expect(loop.run(in: .default, for: .milliseconds(30)) == .timedOut)
             #expect(calls.waits <= 2)
         }
         #expect(calls.openDescriptors == 0)
@@ -160,12 +160,12 @@ import Testing
             addDescriptorSource(
                 RunLoop.DescriptorSource(good.first) { source, _ in source.invalidate() }, to: loop)
             // The timer descriptor exists before the epoll is built anew.
-            _ = loop.run(mode: .default, for: .milliseconds(1))
+            _ = loop.run(in: .default, for: .milliseconds(1))
             closed.closeFirst()
             source.invalidate()
             let fired = Box(false)
             let timer = RunLoop.Timer(.after(.milliseconds(5))) { timer in
-                #expect(timer.fireInstant <= .now)
+                #expect(timer.deadline <= .now)
                 fired.value = true
             }
             loop.add(timer, in: .default)
@@ -183,7 +183,7 @@ import Testing
             addDescriptorSource(RunLoop.DescriptorSource(pipe.first) { _, _ in Issue.record("called") }, to: loop)
             pipe.closeFirst()
             calls.takeCounts()
-            #expect(loop.run(mode: .default, for: .milliseconds(20)) == .timedOut)
+            #expect(loop.run(in: .default, for: .milliseconds(20)) == .timedOut)
             #expect(calls.waits == 1)
         }
     }
@@ -255,7 +255,7 @@ import Testing
             let calls = Box(0)
             let source = RunLoop.DescriptorSource(number) { _, _ in calls.value += 1 }
             addDescriptorSource(source, to: loop)
-            loop.poll()
+            loop.runTurn()
             #expect(calls.value == 1)
             let pipe = DescriptorPair.pipe()
             let another = open("/proc/self/maps", O_RDONLY | O_CLOEXEC)
@@ -265,9 +265,9 @@ import Testing
             default: close(number)
             }
             close(another)
-            loop.run(mode: .default, for: .milliseconds(20))
+            loop.run(in: .default, for: .milliseconds(20))
             pipe.send()
-            loop.run(mode: .default, for: .milliseconds(20))
+            loop.run(in: .default, for: .milliseconds(20))
             #expect(calls.value == 1)
             if next != "nothing" {
                 let fresh = RunLoop.DescriptorSource(number) { _, _ in loop.stop() }

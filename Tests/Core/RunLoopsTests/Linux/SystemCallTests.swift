@@ -15,7 +15,7 @@ import Testing
             loop.add(RunLoop.Timer(.after(.seconds(3600))) { _ in }, in: .default)
             let turns = Box(0)
             loop.add(RunLoop.Observer(.afterWaiting) { _, _ in turns.value += 1 }, in: .default)
-            #expect(loop.run(mode: .default, for: .milliseconds(100)) == .timedOut)
+            #expect(loop.run(in: .default, for: .milliseconds(100)) == .timedOut)
             // The one wait that the end of the time ended.
             #expect(calls.waits == 1)
             #expect(calls.wakes == 0)
@@ -30,7 +30,7 @@ import Testing
             addDescriptorSource(RunLoop.DescriptorSource(pipe.first) { _, _ in }, to: loop)
             loop.add(RunLoop.Timer(.after(.seconds(3600))) { _ in }, in: .default)
             calls.takeCounts()
-            #expect(loop.run(mode: .default, for: .milliseconds(100)) == .timedOut)
+            #expect(loop.run(in: .default, for: .milliseconds(100)) == .timedOut)
             #expect(calls.waits == 1)
             #expect(calls.wakes == 0)
         }
@@ -44,7 +44,7 @@ import Testing
             for _ in 0..<10 {
                 source.signal()
                 loop.performLocally {}
-                loop.poll()
+                loop.runTurn()
             }
             #expect(calls.takeCounts().isEmpty)
         }
@@ -58,7 +58,7 @@ import Testing
             for activity: RunLoop.Activities in [.beforeTimers, .beforeSources, .beforeWaiting, .afterWaiting] {
                 loop.add(RunLoop.Observer(activity, repeats: false) { _, _ in loop.wakeUp() }, in: .default)
             }
-            loop.run(mode: .default, for: .milliseconds(1))
+            loop.run(in: .default, for: .milliseconds(1))
             loop.wakeUp()
             #expect(calls.wakes == 0)
         }
@@ -159,7 +159,7 @@ import Testing
             let dates = Box(0)
             loop.add(
                 RunLoop.Timer(.every(.milliseconds(3))) { timer in
-                    #expect(timer.fireInstant <= .now)
+                    #expect(timer.deadline <= .now)
                     dates.value += 1
                     if dates.value == 4 { loop.stop() }
                 }, in: .default)
@@ -185,7 +185,7 @@ import Testing
             loop.add(RunLoop.Observer(.beforeTimers) { _, _ in turns.value += 1 }, in: .default)
             // Late enough that the fourth wait is still to come on a slow machine.
             let date = RunLoop.Instant.now.advanced(by: .milliseconds(500))
-            #expect(loop.run(mode: .default, until: date) == .timedOut)
+            #expect(loop.run(in: .default, until: date) == .timedOut)
             #expect(RunLoop.Instant.now >= date)
             #expect(turns.value == 1)
             #expect(calls.count(call) == 4)
@@ -213,7 +213,7 @@ import Testing
                 try loop.add(descriptorSource, in: .default)
             }
             #expect(!loop.contains(descriptorSource, in: .default))
-            #expect(loop.poll() == .finished)
+            #expect(loop.runTurn() == .finished)
             // And it works when there are descriptors again.
             addDescriptorSource(descriptorSource, to: loop)
             pipe.send("x")
@@ -227,8 +227,8 @@ import Testing
         let calls = CountingCalls()
         withRealLoop(calls: calls) { loop in
             let pipe = DescriptorPair.pipe()
-            loop.addCommonMode("second")
-            loop.addCommonMode("third")
+            loop.markCommon("second")
+            loop.markCommon("third")
             let witness = Witness()
             do {
                 let token = witness.makeToken()
@@ -239,7 +239,7 @@ import Testing
                 #expect(throws: RunLoop.SystemCallError.self) { try loop.add(descriptorSource, in: .common) }
                 for mode: RunLoop.Mode in [.default, "second", "third", .common] {
                     #expect(!loop.contains(descriptorSource, in: mode))
-                    #expect(loop.poll(mode: mode) == .finished)
+                    #expect(loop.runTurn(in: mode) == .finished)
                 }
             }
             #expect(witness.isGone)
@@ -252,7 +252,7 @@ import Testing
         calls.failAlways("timerfd_create", with: EMFILE)
         withRealLoop(calls: calls) { loop in
             let timer = RunLoop.Timer(.after(.milliseconds(10), clock: .boottime)) { timer in
-                #expect(timer.fireInstant <= .now(.boottime))
+                #expect(timer.deadline <= .now(.boottime))
             }
             loop.add(timer, in: .default)
             #expect(loop.runPlenty() == .finished)
@@ -273,10 +273,10 @@ import Testing
                     for mode: RunLoop.Mode in [.default, "a", "b"] {
                         addDescriptorSource(descriptorSource, to: loop, in: mode)
                     }
-                    for base in RunLoop.TimeBase.allCases {
+                    for base in RunLoop.ClockID.allCases {
                         loop.add(RunLoop.Timer(.after(.milliseconds(1), clock: base)) { _ in }, in: .default)
                     }
-                    _ = loop.run(mode: .default, for: .milliseconds(5))
+                    _ = loop.run(in: .default, for: .milliseconds(5))
                 }.join()
             }
             // What the process makes once and keeps.

@@ -32,11 +32,11 @@ import Testing
             poster.post("other", "other")
             poster.post("either", "other", .default)
             poster.post("common", .common)
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(poster.ran == ["default", "either", "common"])
-            manual.loop.poll(mode: "other")
+            manual.loop.runTurn(in: "other")
             #expect(poster.ran.last == "other")
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(poster.ran.count == 4)
         }
     }
@@ -46,10 +46,10 @@ import Testing
             manual.loop.addSource(in: "later")
             let poster = Poster(manual.loop)
             poster.post("common", .common)
-            manual.loop.poll(mode: "later")
+            manual.loop.runTurn(in: "later")
             #expect(poster.ran == [])
-            manual.loop.addCommonMode("later")
-            manual.loop.poll(mode: "later")
+            manual.loop.markCommon("later")
+            manual.loop.runTurn(in: "later")
             #expect(poster.ran == ["common"])
         }
     }
@@ -63,9 +63,9 @@ import Testing
                 poster.post("1.1") { poster.post("1.1.1") }
             }
             poster.post("2")
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(poster.ran == ["1", "2", "1.1"])
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(poster.ran == ["1", "2", "1.1", "1.1.1"])
         }
     }
@@ -76,7 +76,7 @@ import Testing
             let poster = Poster(manual.loop)
             func again() { poster.post("again", then: again) }
             again()
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(poster.ran.count == 2)
         }
     }
@@ -91,7 +91,7 @@ import Testing
                 RunLoop.Observer(.beforeWaiting, repeats: false) { _, _ in
                     loop.performLocally(wake: false) { ran.value = start.duration(to: manual.now) }
                 }, in: .default)
-            loop.run(mode: .default, for: .seconds(5))
+            loop.run(in: .default, for: .seconds(5))
             #expect(ran.value == .seconds(2))
         }
     }
@@ -106,7 +106,7 @@ import Testing
                 RunLoop.Observer(.beforeWaiting, repeats: false) { _, _ in
                     loop.performLocally { ran.value.append(start.duration(to: manual.now)) }
                 }, in: .default)
-            loop.run(mode: .default, for: .seconds(5))
+            loop.run(in: .default, for: .seconds(5))
             #expect(ran.value == [.zero])
         }
     }
@@ -118,7 +118,7 @@ import Testing
                 manual.loop.addSource()
                 prepare(manual.loop, wake)
                 let recorder = RunLoop.TraceRecorder(manual.loop)
-                manual.loop.run(mode: .default, for: .seconds(5))
+                manual.loop.run(in: .default, for: .seconds(5))
                 #expect(manual.wakeUps == 0)
                 return "\(recorder.text)\n\(manual.sleeps) sleeps"
             }
@@ -160,7 +160,7 @@ import Testing
                 loop.performLocally { ran.value.append(start.duration(to: manual.now)) }
             }
             let recorder = RunLoop.TraceRecorder(loop)
-            loop.run(mode: .default, for: .seconds(5))
+            loop.run(in: .default, for: .seconds(5))
             #expect(ran.value == [.zero])
             // The turn that runs both, and the turn that sleeps until the end.
             #expect(recorder.count(of: "beforeTimers") == 2)
@@ -177,9 +177,9 @@ import Testing
             loop.add(RunLoop.Timer.sendable(.after(.seconds(2))) { _ in calls.note("timer") }, in: .default)
             loop.performLocally {
                 TestThread { loop.perform { calls.note("block") } }.join()
-                #expect(loop.run(mode: "nested", for: .milliseconds(1)) == .timedOut)
+                #expect(loop.run(in: "nested", for: .milliseconds(1)) == .timedOut)
             }
-            loop.run(mode: .default, for: .seconds(5))
+            loop.run(in: .default, for: .seconds(5))
             #expect(calls.lines == ["block", "timer"])
             // In the nested run, until the timer, and until the end.
             #expect(manual.sleeps == 3)
@@ -193,7 +193,7 @@ import Testing
             loop.addSource(in: "other")
             loop.performLocally(in: "other") {}
             let recorder = RunLoop.TraceRecorder(loop)
-            loop.run(mode: .default, for: .seconds(5))
+            loop.run(in: .default, for: .seconds(5))
             #expect(recorder.count(of: "beforeTimers") == 1)
             #expect(manual.sleeps == 1)
         }
@@ -205,10 +205,10 @@ import Testing
             let poster = Poster(manual.loop)
             poster.post("outer 1") {
                 poster.post("inner")
-                manual.loop.poll()
+                manual.loop.runTurn()
             }
             poster.post("outer 2")
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(poster.ran == ["outer 1", "inner", "outer 2"])
         }
     }
@@ -219,7 +219,7 @@ import Testing
             let source = RunLoop.Source { _ in poster.post("block") }
             manual.loop.add(source, in: .default)
             source.signal()
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(poster.ran == ["block"])
         }
     }
@@ -228,7 +228,7 @@ import Testing
         ManualRunLoop.with { manual in
             let poster = Poster(manual.loop)
             manual.loop.add(RunLoop.Timer(.after(.zero)) { _ in poster.post("block") }, in: .default)
-            #expect(manual.loop.run(mode: .default, for: .seconds(1)) == .finished)
+            #expect(manual.loop.run(in: .default, for: .seconds(1)) == .finished)
             #expect(poster.ran == ["block"])
         }
     }
@@ -237,9 +237,9 @@ import Testing
         ManualRunLoop.with { manual in
             let poster = Poster(manual.loop)
             poster.post("only")
-            #expect(manual.loop.run(mode: .default, for: .seconds(1)) == .timedOut)
+            #expect(manual.loop.run(in: .default, for: .seconds(1)) == .timedOut)
             #expect(poster.ran == ["only"])
-            #expect(manual.loop.run(mode: .default, for: .seconds(1)) == .finished)
+            #expect(manual.loop.run(in: .default, for: .seconds(1)) == .finished)
         }
     }
 
@@ -256,7 +256,7 @@ import Testing
                 }
             }
             post()
-            #expect(loop.run(mode: .default, for: .seconds(1)) == .timedOut)
+            #expect(loop.run(in: .default, for: .seconds(1)) == .timedOut)
             // Twice a turn: one turn that has lost the source, and one that sleeps.
             #expect(runs.value == 4)
         }

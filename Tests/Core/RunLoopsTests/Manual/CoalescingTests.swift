@@ -23,14 +23,14 @@ import Testing
                 let schedule = RunLoop.Timer.Schedule.after(
                     .milliseconds(100) + phase * number, every: .milliseconds(100))
                 let timer = RunLoop.Timer(schedule, tolerance: tolerance) { timer in
-                    let lateness = timer.fireInstant.duration(to: manual.now)
+                    let lateness = timer.deadline.duration(to: manual.now)
                     outcome.value.fires += 1
                     if lateness < .zero { outcome.value.isEarly = true }
                     if lateness > tolerance { outcome.value.isLate = true }
                 }
                 manual.loop.add(timer, in: .default)
             }
-            manual.loop.run(mode: .default, for: .seconds(3))
+            manual.loop.run(in: .default, for: .seconds(3))
             outcome.value.sleeps = manual.sleeps
             return outcome.value
         }
@@ -69,7 +69,7 @@ import Testing
             }
             manual.loop.add(patient, in: .default)
             manual.loop.add(RunLoop.Timer(.after(.milliseconds(130))) { _ in }, in: .default)
-            manual.loop.run(mode: .default, for: .seconds(1))
+            manual.loop.run(in: .default, for: .seconds(1))
             #expect(fired.value == .milliseconds(130))
             #expect(manual.sleeps == 1)
         }
@@ -84,7 +84,7 @@ import Testing
             }
             manual.loop.add(patient, in: .default)
             manual.loop.add(RunLoop.Timer(.after(.milliseconds(99))) { _ in }, in: .default)
-            manual.loop.run(mode: .default, for: .seconds(1))
+            manual.loop.run(in: .default, for: .seconds(1))
             #expect(fired.value >= .milliseconds(100))
             #expect(fired.value <= .milliseconds(140))
         }
@@ -95,10 +95,10 @@ import Testing
             let start = manual.now
             let dates = Box<[Duration]>([])
             let timer = RunLoop.Timer(.every(.milliseconds(100)), tolerance: .milliseconds(50)) { timer in
-                dates.value.append(start.duration(to: timer.fireInstant))
+                dates.value.append(start.duration(to: timer.deadline))
             }
             manual.loop.add(timer, in: .default)
-            manual.loop.run(mode: .default, for: .milliseconds(560))
+            manual.loop.run(in: .default, for: .milliseconds(560))
             #expect(dates.value == (1...5).map { .milliseconds(100 * $0) })
         }
     }
@@ -112,7 +112,7 @@ import Testing
             }
             manual.loop.add(timer, in: .default)
             timer.tolerance = .zero
-            manual.loop.run(mode: .default, for: .seconds(2))
+            manual.loop.run(in: .default, for: .seconds(2))
             #expect(fired.value == .milliseconds(100))
         }
     }
@@ -130,12 +130,12 @@ import Testing
                 let tolerance = interval * Int.random(in: 0...6, using: &random) / 10
                 let timer = RunLoop.Timer(.after(delay, every: interval), tolerance: tolerance) { timer in
                     fires.value += 1
-                    let lateness = timer.fireInstant.duration(to: manual.now)
+                    let lateness = timer.deadline.duration(to: manual.now)
                     if lateness < .zero || lateness > timer.tolerance { late.value += 1 }
                 }
                 manual.loop.add(timer, in: .default)
             }
-            manual.loop.run(mode: .default, for: .seconds(2))
+            manual.loop.run(in: .default, for: .seconds(2))
             #expect(fires.value > 400)
             #expect(late.value == 0)
         }

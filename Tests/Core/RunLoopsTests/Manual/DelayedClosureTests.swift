@@ -28,7 +28,7 @@ import Testing
             add("e", 5)
             loop.perform(after: .milliseconds(3)) { calls.note("first") }
             manual.idle(for: .milliseconds(20))
-            loop.poll()
+            loop.runTurn()
             #expect(calls.lines == ["first", "a", "b", "c", "d", "e", "last"])
         }
     }
@@ -55,9 +55,9 @@ import Testing
                 calls.note("first")
                 loop.performLocally(after: delay) { calls.note("second") }
             }
-            loop.poll()
+            loop.runTurn()
             #expect(calls.lines == ["first"])
-            loop.poll()
+            loop.runTurn()
             #expect(calls.lines == ["first", "second"])
         }
     }
@@ -66,7 +66,7 @@ import Testing
         ManualRunLoop.with { manual in
             manual.loop.perform(after: .seconds(Int64.max)) { Issue.record("called") }
             manual.advance(by: .seconds(1_000_000))
-            #expect(!manual.loop.isEmpty(.default))
+            #expect(!manual.loop.isEmpty(in: .default))
         }
     }
 
@@ -85,16 +85,16 @@ import Testing
     @Test func `A mode is not empty until its delayed closure has been called`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
-            #expect(loop.isEmpty(.default))
+            #expect(loop.isEmpty(in: .default))
             let start = manual.now
             loop.perform(after: .seconds(3)) {}
-            #expect(!loop.isEmpty(.default))
+            #expect(!loop.isEmpty(in: .default))
             #expect(loop.nextTimerDeadline(in: .default) == start.advanced(by: .seconds(3)))
-            #expect(loop.run(mode: .default, until: nil) == .finished)
+            #expect(loop.run(in: .default, until: nil) == .finished)
             #expect(manual.now == start.advanced(by: .seconds(3)))
             #expect(manual.sleeps == 1)
             #expect(loop.nextTimerDeadline(in: .default) == nil)
-            #expect(loop.isEmpty(.default))
+            #expect(loop.isEmpty(in: .default))
         }
     }
 
@@ -105,7 +105,7 @@ import Testing
             let loop = manual.loop
             loop.addSource()
             let witnesses = [Witness(), Witness()]
-            func put(_ witness: Witness, in mode: RunLoop.Mode) -> RunLoop.Delayed {
+            func put(_ witness: Witness, in mode: RunLoop.Mode) -> RunLoop.DelayedPerform {
                 let token = witness.makeToken()
                 return loop.perform(after: .seconds(1), in: mode) {
                     withExtendedLifetime(token) {}
@@ -123,24 +123,24 @@ import Testing
             #expect(!loop.cancel(here) && !loop.cancel(there))
             manual.advance(by: .seconds(2))
             manual.advance(by: .seconds(2), in: "other")
-            #expect(loop.isEmpty("other"))
+            #expect(loop.isEmpty(in: "other"))
         }
     }
 
     @Test func `A closure cannot be cancelled during or after its call`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
-            let delayed = Box<RunLoop.Delayed?>(nil)
+            let delayed = Box<RunLoop.DelayedPerform?>(nil)
             let calls = Locked(0)
             func cancel() -> Bool { delayed.value.map(loop.cancel) ?? true }
             delayed.value = loop.performLocally(after: .zero) {
                 calls.increment()
                 #expect(!cancel())
                 // Nor does a nested run call it again.
-                loop.poll()
+                loop.runTurn()
             }
             loop.addSource()
-            loop.poll()
+            loop.runTurn()
             #expect(calls.count == 1)
             #expect(!cancel())
         }
@@ -167,7 +167,7 @@ import Testing
             let results = Box<[Bool]>([])
             loop.performLocally(after: .milliseconds(1)) { results.value.append(loop.cancel(second)) }
             manual.idle(for: .milliseconds(5))
-            loop.poll()
+            loop.runTurn()
             #expect(results.value == [true])
         }
     }
@@ -181,9 +181,9 @@ import Testing
                 }
                 inner.loop.perform(after: .zero) {}
                 for value in values { #expect(!inner.loop.cancel(value)) }
-                outer.loop.poll()
+                outer.loop.runTurn()
                 #expect(calls.count == 2)
-                #expect(!inner.loop.isEmpty(.default))
+                #expect(!inner.loop.isEmpty(in: .default))
             }
         }
     }
@@ -195,13 +195,13 @@ import Testing
             let loop = manual.loop
             let calls = Locked(0)
             loop.perform(after: .seconds(1), in: .common) { calls.increment() }
-            loop.addCommonMode("later")
-            #expect(!loop.isEmpty("later") && !loop.isEmpty(.default))
+            loop.markCommon("later")
+            #expect(!loop.isEmpty(in: "later") && !loop.isEmpty(in: .default))
             manual.advance(by: .seconds(1), in: "later")
             #expect(calls.count == 1)
             manual.advance(by: .seconds(1))
             #expect(calls.count == 1)
-            #expect(loop.isEmpty("later") && loop.isEmpty(.default))
+            #expect(loop.isEmpty(in: "later") && loop.isEmpty(in: .default))
         }
     }
 
@@ -209,7 +209,7 @@ import Testing
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let witness = Witness()
-            let delayed: RunLoop.Delayed
+            let delayed: RunLoop.DelayedPerform
             do {
                 let token = witness.makeToken()
                 delayed = loop.perform(after: .seconds(1), in: .common) {
@@ -228,12 +228,12 @@ import Testing
     @Test func `A common closure cannot be cancelled during its call`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
-            let delayed = Box<RunLoop.Delayed?>(nil)
+            let delayed = Box<RunLoop.DelayedPerform?>(nil)
             let results = Box<[Bool]>([])
             delayed.value = loop.performLocally(after: .zero, in: .common) {
                 if let delayed = delayed.value { results.value.append(loop.cancel(delayed)) }
             }
-            loop.poll()
+            loop.runTurn()
             #expect(results.value == [false])
         }
     }
@@ -248,16 +248,16 @@ import Testing
                 manual.loop.perform(after: .zero) { withExtendedLifetime(token) {} }
             }
             #expect(!witness.isGone)
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(witness.isGone)
         }
     }
 
     @Test func `The end of a thread releases its delayed closures without calling them`() {
         let witnesses = (0..<3).map { _ in Witness() }
-        let ended = TestThread.run { () -> (RunLoop, RunLoop.Delayed) in
+        let ended = TestThread.run { () -> (RunLoop, RunLoop.DelayedPerform) in
             let loop = RunLoop.current
-            func put(_ witness: Witness, in mode: RunLoop.Mode) -> RunLoop.Delayed {
+            func put(_ witness: Witness, in mode: RunLoop.Mode) -> RunLoop.DelayedPerform {
                 let token = witness.makeToken()
                 return loop.perform(after: .zero, in: mode) {
                     withExtendedLifetime(token) {}
@@ -290,7 +290,7 @@ import Testing
 
     @Test func `After the end of the thread, a Delayed value retains a common closure but not a closure of one mode`() {
         let witnesses = [Witness(), Witness()]
-        var ended: (loop: RunLoop, values: [RunLoop.Delayed])? = TestThread.run {
+        var ended: (loop: RunLoop, values: [RunLoop.DelayedPerform])? = TestThread.run {
             let loop = RunLoop.current
             return (
                 loop,
@@ -320,7 +320,7 @@ import Testing
     func `A closure posted after the end of the thread is released and cannot be cancelled`(mode: RunLoop.Mode) {
         let loop = TestThread.run { RunLoop.current }
         let witness = Witness()
-        let delayed: RunLoop.Delayed
+        let delayed: RunLoop.DelayedPerform
         do {
             let token = witness.makeToken()
             delayed = loop.perform(after: .zero, in: mode) { withExtendedLifetime(token) {} }
@@ -389,11 +389,11 @@ import Testing
             loop.perform(after: .milliseconds(1500), fileID: "Module/File.swift", line: 12) {}
             let date = manual.now.nanoseconds + 1_500_000_000
             let text = "<Delayed closure Module/File.swift:12>{next fire = 1500.000 ms from now (monotonic \(date))}"
-            #expect(loop.dump().contains(text), "\(loop.dump())")
+            #expect(loop.detailedDescription().contains(text), "\(loop.detailedDescription())")
             let recorder = RunLoop.TraceRecorder(loop)
             manual.advance(by: .seconds(2))
             #expect(recorder.callouts == ["timer \"Module/File.swift:12\""])
-            #expect(!loop.dump().contains("Delayed closure"))
+            #expect(!loop.detailedDescription().contains("Delayed closure"))
         }
     }
 

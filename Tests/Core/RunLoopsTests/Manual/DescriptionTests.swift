@@ -13,7 +13,7 @@ import Testing
             let thread = SystemCalls.threadID
             #expect(manual.loop.description == "<RunLoop of thread \(thread)>{not running}")
             #expect(
-                manual.loop.dump() == """
+                manual.loop.detailedDescription() == """
                     <RunLoop of thread \(thread)>{
                       current mode = (none), waiting = no,
                       common modes = {kCFRunLoopDefaultMode},
@@ -37,14 +37,14 @@ import Testing
             manual.loop.add(RunLoop.Timer(.every(.seconds(1)), label: "tick") { _ in }, in: .default)
             let printed = "\(Service(loop: manual.loop))"
             #expect(printed == "Service(loop: <RunLoop of thread \(SystemCalls.threadID)>{not running})")
-            #expect(manual.loop.dump().contains("tick"))
+            #expect(manual.loop.detailedDescription().contains("tick"))
         }
     }
 
     @Test func `The dump lists all modes with their items`() throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
-            loop.addCommonMode(.tracking)
+            loop.markCommon(.tracking)
             let input = RunLoop.Source(order: 1, label: "input") { _ in }
             loop.add(input, in: .common)
             input.signal()
@@ -61,7 +61,7 @@ import Testing
             loop.add(RunLoop.Timer(.after(.seconds(1), clock: .boottime), label: "boot") { _ in }, in: "private")
             let now = manual.now.nanoseconds
             #expect(
-                loop.dump() == """
+                loop.detailedDescription() == """
                     <RunLoop of thread \(SystemCalls.threadID)>{
                       current mode = (none), waiting = no,
                       common modes = {kCFRunLoopDefaultMode, UITrackingRunLoopMode},
@@ -109,7 +109,7 @@ import Testing
             let seen = Box<[String]>([])
             manual.loop.add(
                 RunLoop.Timer(.every(.seconds(1)), label: "me") { _ in
-                    seen.value = [manual.loop.description, manual.loop.dump()]
+                    seen.value = [manual.loop.description, manual.loop.detailedDescription()]
                 }, in: "shown")
             manual.advance(by: .seconds(1), in: "shown")
             #expect(seen.value.first == "<RunLoop of thread \(SystemCalls.threadID)>{in shown}")

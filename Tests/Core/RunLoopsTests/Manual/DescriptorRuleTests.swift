@@ -11,7 +11,7 @@ import Testing
 @Suite(.ownThread) struct DescriptorRuleTests {
     @Test func `A ready descriptor ends the sleep`() throws {
         try ManualRunLoop.with { manual in
-            let calls = Box<[RunLoop.DescriptorSource.Events]>([])
+            let calls = Box<[RunLoop.DescriptorEvents]>([])
             try manual.loop.add(
                 RunLoop.DescriptorSource(4) { descriptorSource, events in
                     #expect(descriptorSource.descriptor == 4)
@@ -21,7 +21,7 @@ import Testing
             manual.loop.add(
                 RunLoop.Observer(.beforeWaiting, repeats: false) { _, _ in manual.setReady(4, .readable) },
                 in: .default)
-            manual.loop.run(mode: .default, for: .seconds(1))
+            manual.loop.run(in: .default, for: .seconds(1))
             #expect(calls.value == [.readable])
         }
     }
@@ -32,7 +32,7 @@ import Testing
             try manual.loop.add(RunLoop.DescriptorSource(4) { _, _ in calls.value += 1 }, in: .default)
             manual.setReady(4, .readable)
             for turn in 1...4 {
-                manual.loop.poll()
+                manual.loop.runTurn()
                 #expect(calls.value == turn)
             }
         }
@@ -50,7 +50,7 @@ import Testing
             let recorder = RunLoop.TraceRecorder(manual.loop)
             var results: [RunLoop.RunResult] = []
             for _ in 0..<5 {
-                results.append(manual.loop.run(mode: .default, for: .seconds(1), returnAfterSourceHandled: true))
+                results.append(manual.loop.run(in: .default, for: .seconds(1), returnsAfterSource: true))
             }
             #expect(recorder.callouts == ["3", "1", "4", "0", "2"].map { "descriptor \"\($0)\"" })
             #expect(results.allSatisfy { $0 == .handledSource })
@@ -72,7 +72,7 @@ import Testing
                 manual.setReady(descriptor, .readable)
             }
             let recorder = RunLoop.TraceRecorder(loop)
-            loop.run(mode: .default, for: .seconds(1))
+            loop.run(in: .default, for: .seconds(1))
             #expect(
                 recorder.callouts == [
                     "descriptor \"1\"", "source \"source\"", "descriptor \"2\"", "block \"block:1\"",
@@ -84,7 +84,7 @@ import Testing
     @Test func `Each source on a descriptor is called only for the events that it asks for`() throws {
         try ManualRunLoop.with { manual in
             let calls = Box<[String]>([])
-            func add(_ name: String, _ events: RunLoop.DescriptorSource.Events) throws -> RunLoop.DescriptorSource {
+            func add(_ name: String, _ events: RunLoop.DescriptorEvents) throws -> RunLoop.DescriptorSource {
                 let descriptorSource = RunLoop.DescriptorSource(6, for: events) { _, events in
                     calls.value.append("\(name) \(events)")
                 }
@@ -95,11 +95,11 @@ import Testing
             _ = try add("writer", .writable)
             _ = try add("both", [.readable, .writable])
             manual.setReady(6, .readable)
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(calls.value == ["reader [readable]", "both [readable]"])
             calls.value = []
             manual.setReady(6, [.readable, .writable, .hangUp])
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(
                 calls.value == [
                     "reader [readable, hangUp]", "writer [writable, hangUp]", "both [readable, writable, hangUp]",
@@ -107,24 +107,24 @@ import Testing
             calls.value = []
             reader.invalidate()
             manual.setReady(6, .readable)
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(calls.value == ["both [readable]"])
         }
     }
 
-    @Test(arguments: [RunLoop.DescriptorSource.Events.hangUp, .error, .priority])
-    func `Hang-up and error are reported to a source that asks for any event`(asked: RunLoop.DescriptorSource.Events)
+    @Test(arguments: [RunLoop.DescriptorEvents.hangUp, .error, .priority])
+    func `Hang-up and error are reported to a source that asks for any event`(asked: RunLoop.DescriptorEvents)
         throws
     {
         try ManualRunLoop.with { manual in
-            let told = Box<[RunLoop.DescriptorSource.Events]>([])
+            let told = Box<[RunLoop.DescriptorEvents]>([])
             try manual.loop.add(
                 RunLoop.DescriptorSource(2, for: asked) { _, events in told.value.append(events) }, in: .default)
             manual.setReady(2, [.readable, .writable])
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(told.value.isEmpty)
             manual.setReady(2, [.hangUp, .error, .readable])
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(told.value == [[.hangUp, .error]])
         }
     }
@@ -137,16 +137,16 @@ import Testing
             manual.setReady(2, [.hangUp, .error, .readable])
             let recorder = RunLoop.TraceRecorder(manual.loop)
             // It keeps the mode from being empty all the same.
-            #expect(manual.loop.run(mode: .default, for: .seconds(1)) == .timedOut)
+            #expect(manual.loop.run(in: .default, for: .seconds(1)) == .timedOut)
             #expect(manual.sleeps == 1)
             #expect(recorder.callouts.isEmpty)
             // Not either when another source on the descriptor has it watched.
             let reader = RunLoop.DescriptorSource(2) { _, events in calls.value.append("reader \(events)") }
             try manual.loop.add(reader, in: .default)
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(calls.value == ["reader [readable, hangUp, error]"])
             reader.invalidate()
-            #expect(manual.loop.run(mode: .default, for: .seconds(1)) == .timedOut)
+            #expect(manual.loop.run(in: .default, for: .seconds(1)) == .timedOut)
             #expect(manual.sleeps == 2)
             #expect(calls.value.count == 1)
         }
@@ -154,7 +154,7 @@ import Testing
 
     @Test func `An event fetched before the source was disarmed and armed again is not served`() throws {
         try ManualRunLoop.with { manual in
-            let told = Box<[RunLoop.DescriptorSource.Events]>([])
+            let told = Box<[RunLoop.DescriptorEvents]>([])
             let second = RunLoop.DescriptorSource(2) { _, events in told.value.append(events) }
             let first = RunLoop.DescriptorSource(1, repeats: false) { _, _ in
                 second.events = []
@@ -165,7 +165,7 @@ import Testing
             try manual.loop.add(second, in: .default)
             manual.setReady(1, .readable)
             manual.setReady(2, .readable)
-            manual.loop.run(mode: .default, for: .milliseconds(1))
+            manual.loop.run(in: .default, for: .milliseconds(1))
             #expect(told.value.isEmpty)
         }
     }
@@ -180,10 +180,10 @@ import Testing
             }
             try manual.loop.add(source, in: .default)
             manual.setReady(2, .readable)
-            for _ in 0..<3 { manual.loop.poll() }
+            for _ in 0..<3 { manual.loop.runTurn() }
             #expect(calls.value == 1)
             source.events = .readable
-            for _ in 0..<5 { manual.loop.poll() }
+            for _ in 0..<5 { manual.loop.runTurn() }
             #expect(calls.value == 3)
             #expect(manual.loop.contains(source, in: .default))
         }
@@ -197,10 +197,10 @@ import Testing
             for mode in modes { try manual.loop.add(source, in: mode) }
             manual.setReady(2, .readable)
             for round in 1...2 {
-                for mode in modes { manual.loop.poll(mode: mode) }
+                for mode in modes { manual.loop.runTurn(in: mode) }
                 #expect(calls.value == round * 2 - 1)
                 source.events = .readable
-                for mode in modes.reversed() { manual.loop.poll(mode: mode) }
+                for mode in modes.reversed() { manual.loop.runTurn(in: mode) }
                 #expect(calls.value == round * 2)
                 source.events = .readable
             }
@@ -210,7 +210,7 @@ import Testing
     @Test func `A source that one of two modes cannot arm is called once with an error and disarmed in both`() throws {
         try ManualRunLoop.with { manual in
             let modes: [RunLoop.Mode] = [.default, "second"]
-            let told = Box<[RunLoop.DescriptorSource.Events]>([])
+            let told = Box<[RunLoop.DescriptorEvents]>([])
             let source = RunLoop.DescriptorSource(2, for: []) { _, events in told.value.append(events) }
             for mode in modes { try manual.loop.add(source, in: mode) }
             manual.setReady(2, .readable)
@@ -218,11 +218,11 @@ import Testing
             source.events = .readable
             #expect(source.events == [])
             #expect(told.value.isEmpty)
-            for _ in 0..<2 { for mode in modes { manual.loop.poll(mode: mode) } }
+            for _ in 0..<2 { for mode in modes { manual.loop.runTurn(in: mode) } }
             #expect(told.value == [.error])
             // And it is armed again when the system has recovered.
             source.events = .readable
-            manual.loop.poll(mode: "second")
+            manual.loop.runTurn(in: "second")
             #expect(told.value == [.error, .readable])
         }
     }
@@ -239,13 +239,13 @@ import Testing
             manual.loop.remove(removed, from: .default)
             invalid.invalidate()
             manual.loop.addSource()
-            manual.loop.poll()
+            manual.loop.runTurn()
         }
     }
 
     @Test func `Changed events of a source take effect before its next callout`() throws {
         try ManualRunLoop.with { manual in
-            let told = Box<[RunLoop.DescriptorSource.Events]>([])
+            let told = Box<[RunLoop.DescriptorEvents]>([])
             let descriptorSource = RunLoop.DescriptorSource(2) { descriptorSource, events in
                 told.value.append(events)
                 descriptorSource.events = .writable
@@ -253,8 +253,8 @@ import Testing
             #expect(descriptorSource.events == .readable)
             try manual.loop.add(descriptorSource, in: .default)
             manual.setReady(2, [.readable, .writable])
-            manual.loop.poll()
-            manual.loop.poll()
+            manual.loop.runTurn()
+            manual.loop.runTurn()
             #expect(told.value == [.readable, .writable])
             #expect(descriptorSource.events == .writable)
         }
@@ -271,7 +271,7 @@ import Testing
             try manual.loop.add(second, in: .default)
             manual.setReady(1, .readable)
             manual.setReady(2, .readable)
-            manual.loop.run(mode: .default, for: .milliseconds(1))
+            manual.loop.run(in: .default, for: .milliseconds(1))
         }
     }
 
@@ -295,7 +295,7 @@ import Testing
             manual.setReady(1, .readable)
             manual.setReady(2, [.readable, .writable])
             let recorder = RunLoop.TraceRecorder(loop)
-            loop.run(mode: .default, for: .milliseconds(1))
+            loop.run(in: .default, for: .milliseconds(1))
             #expect(recorder.callouts.count == 2)
         }
     }
@@ -314,7 +314,7 @@ import Testing
                 try manual.loop.add(descriptorSource, in: .default)
             }
             manual.setReady(1, .readable)
-            #expect(manual.loop.run(mode: .default, for: .seconds(1)) == .finished)
+            #expect(manual.loop.run(in: .default, for: .seconds(1)) == .finished)
             #expect(calls.value == 1)
             #expect(witness.isGone)
         }
@@ -344,7 +344,7 @@ import Testing
                 let third = RunLoop.DescriptorSource(1) { _, _ in calls.value.append("third") }
                 for descriptorSource in [first, second, third] { try manual.loop.add(descriptorSource, in: .default) }
                 manual.setReady(1, .readable)
-                manual.loop.poll()
+                manual.loop.runTurn()
                 #expect(calls.value == ["first", "third"])
                 #expect(other.loop.contains(second, in: .default) == (removal == .addToAnotherLoop))
             }
@@ -360,7 +360,7 @@ import Testing
             }
             for descriptorSource in [first, second] { try manual.loop.add(descriptorSource, in: .default) }
             manual.setReady(1, .readable)
-            manual.loop.poll()
+            manual.loop.runTurn()
         }
     }
 
@@ -379,9 +379,9 @@ import Testing
                 RunLoop.Observer(.beforeWaiting, repeats: false) { _, _ in
                     for descriptor: CInt in 1...2 { manual.setReady(descriptor, .readable) }
                 }, in: .default)
-            loop.add(RunLoop.Observer(.afterWaiting, repeats: false) { _, _ in loop.poll() }, in: .default)
+            loop.add(RunLoop.Observer(.afterWaiting, repeats: false) { _, _ in loop.runTurn() }, in: .default)
             let recorder = RunLoop.TraceRecorder(loop)
-            #expect(loop.run(mode: .default, for: .seconds(1)) == .timedOut)
+            #expect(loop.run(in: .default, for: .seconds(1)) == .timedOut)
             // The nested run has served the first; the outer one serves what is left.
             #expect(calls.value == [1, 2])
             #expect(recorder.callouts.count { $0.hasPrefix("descriptor") } == 2)
@@ -400,8 +400,8 @@ import Testing
             loop.add(
                 RunLoop.Observer(.beforeWaiting, repeats: false) { _, _ in manual.setReady(1, .readable) },
                 in: .default)
-            loop.add(RunLoop.Observer(.afterWaiting, repeats: false) { _, _ in loop.poll() }, in: .default)
-            loop.run(mode: .default, for: .seconds(1))
+            loop.add(RunLoop.Observer(.afterWaiting, repeats: false) { _, _ in loop.runTurn() }, in: .default)
+            loop.run(in: .default, for: .seconds(1))
             #expect(calls.value == 2)
         }
     }

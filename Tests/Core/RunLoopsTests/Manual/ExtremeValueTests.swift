@@ -28,7 +28,7 @@ import Testing
                 let source = RunLoop.Source { _ in performed += 1 }
                 manual.loop.add(source, in: RunLoop.Mode(name))
                 source.signal()
-                manual.loop.poll(mode: RunLoop.Mode(name))
+                manual.loop.runTurn(in: RunLoop.Mode(name))
                 source.invalidate()
             }
             #expect(performed == Set(names).count)
@@ -80,7 +80,7 @@ import Testing
                 #expect(deadline.map { $0 >= start } ?? true)
                 // A run of any length ends where it should: an hour passes at most.
                 let length = min(max(duration(&random), .zero), .seconds(3600))
-                manual.loop.run(mode: .default, for: length, returnAfterSourceHandled: true)
+                manual.loop.run(in: .default, for: length, returnsAfterSource: true)
                 if fires < 3, timer.isValid { manual.advance(by: .seconds(1)) }
                 if early > 0 { Issue.record("early: after \(delay), every \(interval), tolerance \(tolerance)") }
                 // A timer that fires once may have a tolerance of any size.
@@ -115,13 +115,13 @@ import Testing
     @Test func `A timer at the earliest possible instant fires at once on every clock`() {
         ManualRunLoop.with { manual in
             var fired = 0
-            for base in RunLoop.TimeBase.allCases {
-                let first = RunLoop.Instant(nanoseconds: .min, base: base)
+            for base in RunLoop.ClockID.allCases {
+                let first = RunLoop.Instant(nanoseconds: .min, clock: base)
                 manual.loop.add(RunLoop.Timer(.at(first)) { _ in fired += 1 }, in: .default)
             }
             manual.loop.add(RunLoop.Source { _ in }, in: .default)
-            manual.loop.run(mode: .default, for: .milliseconds(1))
-            #expect(fired == RunLoop.TimeBase.allCases.count)
+            manual.loop.run(in: .default, for: .milliseconds(1))
+            #expect(fired == RunLoop.ClockID.allCases.count)
         }
     }
 
@@ -130,8 +130,8 @@ import Testing
             manual.suspend(for: .seconds(Int64.max))
             manual.changeWallClock(by: .seconds(Int64.max))
             for _ in 0..<2 { manual.advance(by: .seconds(Int64.max)) }
-            for base in RunLoop.TimeBase.allCases {
-                #expect(manual.now(base) == RunLoop.Instant(nanoseconds: .max, base: base))
+            for base in RunLoop.ClockID.allCases {
+                #expect(manual.now(base) == RunLoop.Instant(nanoseconds: .max, clock: base))
             }
         }
     }

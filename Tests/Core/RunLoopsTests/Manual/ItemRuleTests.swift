@@ -17,13 +17,13 @@ import Testing
             let observer = RunLoop.Observer(.exit) { _, _ in calls.value.append("observer") }
             for _ in 0..<2 { for item in [source, timer, observer] { loop.addAny(item, in: .default) } }
             source.signal()
-            loop.poll()
+            loop.runTurn()
             #expect(calls.value == ["source", "timer", "observer"])
             calls.value = []
             let descriptorSource = RunLoop.DescriptorSource(1) { _, _ in calls.value.append("descriptor") }
             for _ in 0..<2 { try loop.add(descriptorSource, in: .default) }
             manual.setReady(1, .readable)
-            loop.poll()
+            loop.runTurn()
             #expect(calls.value == ["descriptor", "observer"])
             loop.remove(descriptorSource, from: .default)
             #expect(!loop.contains(descriptorSource, in: .default))
@@ -52,7 +52,7 @@ import Testing
             }
             try loop.add(descriptorSource, in: .default)
             #expect(!loop.contains(descriptorSource, in: .default))
-            #expect(loop.poll() == .finished)
+            #expect(loop.runTurn() == .finished)
         }
     }
 
@@ -186,14 +186,14 @@ import Testing
                 manual.setReady(1, .readable)
                 loop.performLocally { callout(4) }
             }
-            _ = loop.run(mode: .default, for: .milliseconds(1500))
+            _ = loop.run(in: .default, for: .milliseconds(1500))
             #expect(deeds.value == 1)
             for item in items.value {
                 #expect(!loop.contains(item, in: .default))
                 #expect(loop.contains(item, in: "elsewhere") == (deed == .addElsewhere))
                 #expect(item.isValid == (deed != .invalidate))
             }
-            #expect(loop.poll() == .finished)
+            #expect(loop.runTurn() == .finished)
             for item in items.value { item.invalidate() }
             items.value = []
             #expect(witness.isGone)
@@ -209,7 +209,7 @@ import Testing
                 loop.add(source, in: .default)
                 source.signal()
             }
-            loop.poll()
+            loop.runTurn()
             #expect(!second.isValid)
         }
     }
@@ -225,14 +225,14 @@ import Testing
                         loop.addSource(in: "new")
                     } else {
                         nest(depth + 1)
-                        loop.poll()
+                        loop.runTurn()
                     }
                 }
             }
             nest(0)
-            #expect(loop.run(mode: .default, for: .seconds(1)) == .finished)
+            #expect(loop.run(in: .default, for: .seconds(1)) == .finished)
             #expect(loop.modes.contains("new"))
-            #expect(loop.poll() == .finished)
+            #expect(loop.runTurn() == .finished)
         }
     }
 

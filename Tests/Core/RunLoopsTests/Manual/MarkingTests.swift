@@ -27,7 +27,7 @@ import Testing
             if hasMarked { return }
             hasMarked = true
             let loop = loop
-            TestThread.run { loop.addCommonMode("other") }
+            TestThread.run { loop.markCommon("other") }
         }
 
         func whileAsleep(until limit: WaitLimit) -> ManualHappening { .nothing(late: 0) }
@@ -48,7 +48,7 @@ import Testing
             let now = kernel.now(.monotonic)
             ran.withLock { $0 = now - start }
         }
-        loop.run(mode: "other", for: .seconds(1))
+        loop.run(in: "other", for: .seconds(1))
         #expect(ran.copy == 0)
     }
 
@@ -69,9 +69,9 @@ import Testing
             }
             let marker = TestThread {
                 waitUntil { loop.isWaiting }
-                loop.addCommonMode("other")
+                loop.markCommon("other")
             }
-            #expect(loop.run(mode: "other", for: .seconds(600)) == .stopped)
+            #expect(loop.run(in: "other", for: .seconds(600)) == .stopped)
             #expect(hasRun.copy)
             marker.join()
             withExtendedLifetime(pipe) {}
@@ -85,10 +85,10 @@ import Testing
             loop.add(RunLoop.Observer(.beforeTimers) { _, _ in turns.increment() }, in: "other")
             let marker = TestThread {
                 waitUntil { loop.isWaiting }
-                loop.addCommonMode("other")
+                loop.markCommon("other")
                 loop.stop()
             }
-            #expect(loop.run(mode: "other", for: .seconds(600)) == .stopped)
+            #expect(loop.run(in: "other", for: .seconds(600)) == .stopped)
             #expect(turns.count == 1)
             marker.join()
         }
@@ -108,9 +108,9 @@ import Testing
                 while host.isReady { loop.runReady(in: "other") }
                 #expect(!hasRun.copy)
                 if onTheLoopsThread {
-                    loop.addCommonMode("other")
+                    loop.markCommon("other")
                 } else {
-                    TestThread.run { loop.addCommonMode("other") }
+                    TestThread.run { loop.markCommon("other") }
                 }
                 #expect(host.run(in: "other") { hasRun.copy } != nil)
             }

@@ -15,7 +15,7 @@ import Testing
             #expect(loop.modes == [.default])
             #expect(!loop.contains(source, in: "new"))
             #expect(loop.nextTimerDeadline(in: "new") == nil)
-            #expect(loop.poll(mode: "new") == .finished)
+            #expect(loop.runTurn(in: "new") == .finished)
             loop.remove(source, from: "new")
             #expect(loop.modes == [.default])
             loop.add(source, in: "new")
@@ -52,7 +52,7 @@ import Testing
                 }, in: "other")
             manual.setReady(9, .readable)
             loop.add(RunLoop.Observer(.all) { _, _ in fired.value.append("observer") }, in: "other")
-            #expect(loop.run(mode: .default, for: .seconds(3)) == .timedOut)
+            #expect(loop.run(in: .default, for: .seconds(3)) == .timedOut)
             #expect(fired.value.isEmpty)
             #expect(manual.sleeps == 1)
         }
@@ -65,8 +65,8 @@ import Testing
             let fired = Box<[Duration]>([])
             let timer = RunLoop.Timer(.after(.seconds(1))) { _ in fired.value.append(start.duration(to: manual.now)) }
             manual.loop.add(timer, in: "other")
-            manual.loop.run(mode: .default, for: .seconds(3))
-            manual.loop.poll(mode: "other")
+            manual.loop.run(in: .default, for: .seconds(3))
+            manual.loop.runTurn(in: "other")
             #expect(fired.value == [.seconds(3)])
         }
     }
@@ -75,13 +75,13 @@ import Testing
         ManualRunLoop.with { manual in
             let loop = manual.loop
             #expect(loop.commonModes == [.default])
-            loop.addCommonMode("before")
+            loop.markCommon("before")
             let items: [RunLoop.Item] = [
                 RunLoop.Source { _ in }, RunLoop.Timer(.after(.seconds(1))) { _ in },
                 RunLoop.Observer(.all) { _, _ in },
             ]
             for item in items { loop.addAny(item, in: .common) }
-            loop.addCommonMode("after")
+            loop.markCommon("after")
             for item in items {
                 for mode: RunLoop.Mode in [.default, "before", "after", .common] {
                     #expect(loop.contains(item, in: mode), "\(item) in \(mode)")
@@ -103,13 +103,13 @@ import Testing
             let calls = Box(0)
             let descriptorSource = RunLoop.DescriptorSource(5) { _, _ in calls.value += 1 }
             try manual.loop.add(descriptorSource, in: .common)
-            manual.loop.addCommonMode("after")
+            manual.loop.markCommon("after")
             manual.setReady(5, .readable)
-            for mode: RunLoop.Mode in [.default, "after"] { manual.loop.poll(mode: mode) }
+            for mode: RunLoop.Mode in [.default, "after"] { manual.loop.runTurn(in: mode) }
             #expect(calls.value == 2)
             manual.loop.remove(descriptorSource, from: .common)
-            #expect(manual.loop.poll() == .finished)
-            #expect(manual.loop.poll(mode: "after") == .finished)
+            #expect(manual.loop.runTurn() == .finished)
+            #expect(manual.loop.runTurn(in: "after") == .finished)
         }
     }
 
@@ -125,7 +125,7 @@ import Testing
 
     @Test func `A common item removed from one common mode stays in the other common modes`() {
         ManualRunLoop.with { manual in
-            manual.loop.addCommonMode("other")
+            manual.loop.markCommon("other")
             let source = RunLoop.Source { _ in }
             manual.loop.add(source, in: .common)
             manual.loop.remove(source, from: .default)
@@ -148,8 +148,8 @@ import Testing
             let scheduled = Box(0)
             let source = RunLoop.Source(schedule: { _, _ in scheduled.value += 1 }) { _ in }
             manual.loop.add(source, in: .common)
-            manual.loop.addCommonMode("other")
-            manual.loop.addCommonMode("other")
+            manual.loop.markCommon("other")
+            manual.loop.markCommon("other")
             #expect(scheduled.value == 2)
             #expect(manual.loop.commonModes == [.default, "other"])
         }
@@ -157,7 +157,7 @@ import Testing
 
     @Test func `In another common mode, a common timer fires and a timer of the default mode does not`() {
         ManualRunLoop.with { manual in
-            manual.loop.addCommonMode(.tracking)
+            manual.loop.markCommon(.tracking)
             let fires = Box<[String: Int]>([:])
             for mode: RunLoop.Mode in [.default, .common] {
                 manual.loop.add(
@@ -177,9 +177,9 @@ import Testing
             manual.loop.addSource(in: .common)
             manual.loop.add(RunLoop.Observer(.all) { _, _ in Issue.record("told") }, in: .common)
             let recorder = RunLoop.TraceRecorder(manual.loop)
-            #expect(manual.loop.run(mode: .common, for: .seconds(1)) == .finished)
-            #expect(manual.loop.run(mode: .common, until: nil) == .finished)
-            #expect(manual.loop.poll(mode: .common) == .finished)
+            #expect(manual.loop.run(in: .common, for: .seconds(1)) == .finished)
+            #expect(manual.loop.run(in: .common, until: nil) == .finished)
+            #expect(manual.loop.runTurn(in: .common) == .finished)
             #expect(recorder.lines.isEmpty)
             #expect(!manual.loop.modes.contains(.common))
         }
@@ -188,7 +188,7 @@ import Testing
     @Test func `Runs in the mode common print one warning per process`() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             ManualRunLoop.with { manual in
-                for _ in 0..<3 { manual.loop.poll(mode: .common) }
+                for _ in 0..<3 { manual.loop.runTurn(in: .common) }
             }
         }
         let said = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
@@ -199,7 +199,7 @@ import Testing
     @Test func `A mode without sources, timers and blocks is empty`() throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
-            func isEmpty(_ mode: RunLoop.Mode = .default) -> Bool { loop.poll(mode: mode) == .finished }
+            func isEmpty(_ mode: RunLoop.Mode = .default) -> Bool { loop.runTurn(in: mode) == .finished }
             #expect(isEmpty())
             let source = loop.addSource()
             #expect(!isEmpty())
@@ -221,23 +221,23 @@ import Testing
     @Test func `A run in a mode with only observers finishes at once`() {
         ManualRunLoop.with { manual in
             manual.loop.add(RunLoop.Observer(.all) { _, _ in Issue.record("told") }, in: .default)
-            #expect(manual.loop.run(mode: .default, for: .seconds(1)) == .finished)
+            #expect(manual.loop.run(in: .default, for: .seconds(1)) == .finished)
         }
     }
 
     @Test func `Only blocks that can run in a mode keep it from being empty`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
-            loop.addCommonMode("common too")
+            loop.markCommon("common too")
             loop.addSource(in: "common too").invalidate()
             loop.addSource(in: "private").invalidate()
             loop.performLocally(in: "elsewhere") {}
-            #expect(loop.poll() == .finished)
+            #expect(loop.runTurn() == .finished)
             loop.performLocally(in: .common) {}
-            #expect(loop.poll(mode: "private") == .finished)
+            #expect(loop.runTurn(in: "private") == .finished)
             // The block runs, and the mode is empty after it; the poll says so before.
-            #expect(loop.poll(mode: "common too") == .timedOut)
-            #expect(loop.poll(mode: "common too") == .finished)
+            #expect(loop.runTurn(in: "common too") == .timedOut)
+            #expect(loop.runTurn(in: "common too") == .finished)
         }
     }
 
@@ -246,9 +246,9 @@ import Testing
             let loop = manual.loop
             let recorder = RunLoop.TraceRecorder(loop)
             func check(_ mode: RunLoop.Mode, isEmpty: Bool, sourceLocation: SourceLocation = #_sourceLocation) {
-                #expect(loop.isEmpty(mode) == isEmpty, sourceLocation: sourceLocation)
+                #expect(loop.isEmpty(in: mode) == isEmpty, sourceLocation: sourceLocation)
                 recorder.takeLines()
-                let result = loop.poll(mode: mode)
+                let result = loop.runTurn(in: mode)
                 // A run that makes a turn begins.
                 #expect(recorder.lines.isEmpty == isEmpty, sourceLocation: sourceLocation)
                 #expect(!isEmpty || result == .finished, sourceLocation: sourceLocation)
@@ -278,8 +278,8 @@ import Testing
             check("block", isEmpty: true)
             // A timer in its own last callout is still there.
             let results = Box<[Bool]>([])
-            loop.add(RunLoop.Timer(.after(.zero)) { _ in results.value.append(loop.isEmpty("own")) }, in: "own")
-            loop.poll(mode: "own")
+            loop.add(RunLoop.Timer(.after(.zero)) { _ in results.value.append(loop.isEmpty(in: "own")) }, in: "own")
+            loop.runTurn(in: "own")
             #expect(results.value == [false])
         }
     }
@@ -295,9 +295,9 @@ import Testing
             // An observer that leaves and comes again is the last.
             loop.remove(observers[10], from: .common)
             loop.add(observers[10], in: .common)
-            loop.addCommonMode("marked")
+            loop.markCommon("marked")
             loop.addSource(in: "marked")
-            loop.poll(mode: "marked")
+            loop.runTurn(in: "marked")
             #expect(told.value == Array(0..<10) + Array(11..<50) + [10])
         }
     }
@@ -321,7 +321,7 @@ import Testing
             for mode in left { manual.loop.remove(timer, from: mode) }
             manual.loop.add(timer, in: modes[3])
             manual.loop.add(timer, in: modes[5])
-            manual.loop.run(mode: modes[5], for: .seconds(2))
+            manual.loop.run(in: modes[5], for: .seconds(2))
             #expect(fired.value == 1)
         }
     }
@@ -338,10 +338,10 @@ import Testing
             for mode in modes {
                 // The mode has to exist, so that it gets the timers at once.
                 loop.addSource(in: mode)
-                loop.addCommonMode(mode)
+                loop.markCommon(mode)
             }
             for number in timers.indices {
-                loop.run(mode: modes[number * 499], for: .milliseconds(1_001))
+                loop.run(in: modes[number * 499], for: .milliseconds(1_001))
                 #expect(fired.value == Array(0...number))
             }
             #expect(modes.allSatisfy { loop.nextTimerDeadline(in: $0) == nil })

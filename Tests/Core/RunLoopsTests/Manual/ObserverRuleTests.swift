@@ -15,7 +15,7 @@ import Testing
                 manual.loop.add(RunLoop.Observer(.entry, order: order, label: label) { _, _ in }, in: .default)
             }
             let recorder = RunLoop.TraceRecorder(manual.loop)
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(recorder.callouts == ["a", "b", "c", "d", "e"].map { "observer \"\($0)\"" })
         }
     }
@@ -31,7 +31,7 @@ import Testing
             let observer = RunLoop.Observer(wanted) { _, activity in told.value.append(activity) }
             #expect(observer.activities == wanted)
             manual.loop.add(observer, in: .default)
-            manual.loop.run(mode: .default, for: .seconds(1))
+            manual.loop.run(in: .default, for: .seconds(1))
             let all: [RunLoop.Activities] = [
                 .entry, .beforeTimers, .beforeSources, .beforeWaiting, .afterWaiting, .exit,
             ]
@@ -50,7 +50,7 @@ import Testing
             }
             #expect(!observer.repeats)
             manual.loop.add(observer, in: .default)
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(told.value == 1)
             #expect(!observer.isValid)
             #expect(!manual.loop.contains(observer, in: .default))
@@ -67,11 +67,11 @@ import Testing
                 RunLoop.Observer(.entry, order: 1) { _, _ in
                     told.value.append("nests \(depth.value)")
                     depth.value += 1
-                    if depth.value < 3 { loop.poll() }
+                    if depth.value < 3 { loop.runTurn() }
                     depth.value -= 1
                 }, in: .default)
             loop.add(RunLoop.Observer(.entry) { _, _ in told.value.append("plain \(depth.value)") }, in: .default)
-            loop.poll()
+            loop.runTurn()
             #expect(told.value == ["plain 0", "nests 0", "plain 1"])
         }
     }
@@ -87,7 +87,7 @@ import Testing
                 }
                 inner.loop.add(observer, in: .default)
                 #expect(!inner.loop.contains(observer, in: .default))
-                for mode: RunLoop.Mode in ["a", "b"] { outer.loop.poll(mode: mode) }
+                for mode: RunLoop.Mode in ["a", "b"] { outer.loop.runTurn(in: mode) }
                 #expect(told.value == 2)
                 for mode: RunLoop.Mode in ["a", "b"] { outer.loop.remove(observer, from: mode) }
                 inner.loop.add(observer, in: .default)
@@ -103,7 +103,7 @@ import Testing
             let told = Box<[RunLoop.Activities]>([])
             let late = RunLoop.Observer(.all, order: 10) { _, activity in told.value.append(activity) }
             loop.add(RunLoop.Observer(.beforeTimers) { _, _ in loop.add(late, in: .default) }, in: .default)
-            loop.poll()
+            loop.runTurn()
             #expect(told.value == [.beforeSources, .exit])
         }
     }
@@ -115,7 +115,7 @@ import Testing
             let victim = RunLoop.Observer(.entry, order: 2) { _, _ in Issue.record("told") }
             loop.add(victim, in: .default)
             loop.add(RunLoop.Observer(.entry, order: 1) { _, _ in victim.invalidate() }, in: .default)
-            loop.poll()
+            loop.runTurn()
             #expect(!loop.contains(victim, in: .default))
         }
     }
@@ -131,7 +131,7 @@ import Testing
                     if loop.isWaiting { waiting.value.append(activity) }
                 }, in: "seen")
             #expect(loop.currentMode == nil)
-            loop.run(mode: "seen", for: .seconds(1))
+            loop.run(in: "seen", for: .seconds(1))
             #expect(loop.currentMode == nil)
             #expect(!loop.isWaiting)
             #expect(!waiting.value.contains(.entry))

@@ -22,7 +22,7 @@ import Testing
             }
             loop.performLocally(fileID: "blocks", line: 1) {}
             let recorder = RunLoop.TraceRecorder(loop)
-            #expect(loop.poll() == .timedOut)
+            #expect(loop.runTurn() == .timedOut)
             #expect(
                 recorder.text == """
                     run kCFRunLoopDefaultMode
@@ -44,7 +44,7 @@ import Testing
         ManualRunLoop.with { manual in
             manual.loop.addSource()
             let recorder = RunLoop.TraceRecorder(manual.loop)
-            #expect(manual.loop.run(mode: .default, for: .seconds(1)) == .timedOut)
+            #expect(manual.loop.run(in: .default, for: .seconds(1)) == .timedOut)
             #expect(
                 recorder.text == """
                     run kCFRunLoopDefaultMode
@@ -66,7 +66,7 @@ import Testing
             manual.loop.add(source, in: .default)
             source.signal()
             let recorder = RunLoop.TraceRecorder(manual.loop)
-            manual.loop.run(mode: .default, for: .seconds(1))
+            manual.loop.run(in: .default, for: .seconds(1))
             #expect(
                 recorder.text == """
                     run kCFRunLoopDefaultMode
@@ -89,7 +89,7 @@ import Testing
             let start = manual.now
             manual.loop.add(RunLoop.Timer(.after(.seconds(1)), label: "once") { _ in }, in: .default)
             let recorder = RunLoop.TraceRecorder(manual.loop)
-            #expect(manual.loop.run(mode: .default, for: .seconds(5)) == .finished)
+            #expect(manual.loop.run(in: .default, for: .seconds(5)) == .finished)
             #expect(start.duration(to: manual.now) == .seconds(1))
             #expect(
                 recorder.text == """
@@ -112,7 +112,7 @@ import Testing
             try manual.loop.add(descriptorSource, in: .default)
             manual.setReady(3, .readable)
             let recorder = RunLoop.TraceRecorder(manual.loop)
-            let result = manual.loop.run(mode: .default, for: .seconds(1), returnAfterSourceHandled: true)
+            let result = manual.loop.run(in: .default, for: .seconds(1), returnsAfterSource: true)
             #expect(result == .handledSource)
             #expect(
                 recorder.text == """
@@ -137,7 +137,7 @@ import Testing
                 RunLoop.Observer([.entry, .beforeWaiting], order: 1, label: "second") { _, _ in }, in: .default)
             manual.loop.add(RunLoop.Observer(.all, label: "first") { _, _ in }, in: .default)
             let recorder = RunLoop.TraceRecorder(manual.loop)
-            manual.loop.run(mode: .default, for: .seconds(1))
+            manual.loop.run(in: .default, for: .seconds(1))
             #expect(
                 recorder.text == """
                     run kCFRunLoopDefaultMode
@@ -166,10 +166,10 @@ import Testing
             loop.addSource(in: "inner")
             loop.add(
                 RunLoop.Timer(.after(.zero), label: "outer") { _ in
-                    #expect(loop.run(mode: "inner", for: .seconds(1)) == .timedOut)
+                    #expect(loop.run(in: "inner", for: .seconds(1)) == .timedOut)
                 }, in: .default)
             let recorder = RunLoop.TraceRecorder(loop)
-            loop.poll()
+            loop.runTurn()
             #expect(
                 recorder.text == """
                     run kCFRunLoopDefaultMode
@@ -196,13 +196,13 @@ import Testing
             let recorder = RunLoop.TraceRecorder(manual.loop)
             manual.loop.add(
                 RunLoop.Timer(.after(.zero), label: "t") { _ in recorder.note("a note") }, in: .default)
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(recorder.callouts == ["timer \"t\""])
             #expect(recorder.takeLines().contains("    a note"))
             #expect(recorder.lines.isEmpty)
             recorder.stop()
             manual.loop.addSource()
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(recorder.lines.isEmpty)
         }
     }

@@ -17,7 +17,7 @@ import Testing
                 try manual.loop.add(source, in: .default)
             }
             #expect(!manual.loop.contains(source, in: .default))
-            #expect(manual.loop.poll() == .finished)
+            #expect(manual.loop.runTurn() == .finished)
             #expect(source.isValid)
             // And it can be added when the system has recovered.
             try manual.loop.add(source, in: .default)
@@ -28,7 +28,7 @@ import Testing
     @Test func `A source that cannot be added to one common mode is added to none`() throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
-            loop.addCommonMode("second")
+            loop.markCommon("second")
             let witness = Witness()
             do {
                 let token = witness.makeToken()
@@ -44,18 +44,18 @@ import Testing
                 first.invalidate()
             }
             #expect(witness.isGone)
-            #expect(loop.poll() == .finished)
-            #expect(loop.poll(mode: "second") == .finished)
+            #expect(loop.runTurn() == .finished)
+            #expect(loop.runTurn(in: "second") == .finished)
             // A mode marked later does not get what was refused.
-            loop.addCommonMode("third")
-            #expect(loop.poll(mode: "third") == .finished)
+            loop.markCommon("third")
+            #expect(loop.runTurn(in: "third") == .finished)
         }
     }
 
     @Test func `If a source cannot be added to the common modes, it stays in its earlier mode`() throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
-            loop.addCommonMode("second")
+            loop.markCommon("second")
             let source = RunLoop.DescriptorSource(8) { _, _ in }
             try loop.add(source, in: .default)
             manual.failNext("epoll_ctl", with: ENOMEM)
@@ -64,7 +64,7 @@ import Testing
             #expect(!loop.contains(source, in: "second"))
             #expect(!loop.contains(source, in: .common))
             // A mode marked later does not get what was refused.
-            loop.addCommonMode("third")
+            loop.markCommon("third")
             #expect(!loop.contains(source, in: "third"))
             #expect(try loop.add(source, in: .common))
             for mode: RunLoop.Mode in [.default, "second", "third", .common] {
@@ -76,7 +76,7 @@ import Testing
     @Test func `A source stays in the common modes if the system refuses to add it to them again`() throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
-            loop.addCommonMode("second")
+            loop.markCommon("second")
             let source = RunLoop.DescriptorSource(8) { _, _ in }
             try loop.add(source, in: .common)
             loop.remove(source, from: "second")
@@ -85,7 +85,7 @@ import Testing
             #expect(loop.contains(source, in: .default))
             #expect(!loop.contains(source, in: "second"))
             #expect(loop.contains(source, in: .common))
-            loop.addCommonMode("third")
+            loop.markCommon("third")
             #expect(loop.contains(source, in: "third"))
         }
     }
@@ -98,7 +98,7 @@ import Testing
                 RunLoop.Timer(.after(.seconds(2))) { _ in fired.value = start.duration(to: manual.now) }, in: .default)
             manual.interruptNextWaits(5)
             let recorder = RunLoop.TraceRecorder(manual.loop)
-            manual.loop.run(mode: .default, for: .seconds(5))
+            manual.loop.run(in: .default, for: .seconds(5))
             #expect(fired.value == .seconds(2))
             #expect(manual.waits == 6)
             #expect(manual.sleeps == 1)
@@ -112,7 +112,7 @@ import Testing
             try ManualRunLoop.with { manual in
                 try manual.loop.add(RunLoop.DescriptorSource(1) { _, _ in }, in: .common)
                 manual.failNext("epoll_ctl", with: EMFILE)
-                manual.loop.addCommonMode("refused")
+                manual.loop.markCommon("refused")
             }
         }
         expectText(

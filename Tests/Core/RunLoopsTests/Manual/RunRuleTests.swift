@@ -14,8 +14,8 @@ import Testing
         ManualRunLoop.with { manual in
             manual.loop.add(RunLoop.Observer(.all) { _, _ in Issue.record("told") }, in: .default)
             let recorder = RunLoop.TraceRecorder(manual.loop)
-            #expect(manual.loop.run(mode: .default, until: nil) == .finished)
-            #expect(manual.loop.run(mode: "unknown", for: .seconds(1)) == .finished)
+            #expect(manual.loop.run(in: .default, until: nil) == .finished)
+            #expect(manual.loop.run(in: "unknown", for: .seconds(1)) == .finished)
             #expect(recorder.lines.isEmpty)
             #expect(manual.loop.modes == [.default])
         }
@@ -25,9 +25,9 @@ import Testing
         ManualRunLoop.with { manual in
             manual.loop.addSource()
             let start = manual.now
-            #expect(manual.loop.run(mode: .default, for: .milliseconds(1234)) == .timedOut)
+            #expect(manual.loop.run(in: .default, for: .milliseconds(1234)) == .timedOut)
             #expect(start.duration(to: manual.now) == .milliseconds(1234))
-            #expect(manual.loop.run(mode: .default, until: start.advanced(by: .seconds(2))) == .timedOut)
+            #expect(manual.loop.run(in: .default, until: start.advanced(by: .seconds(2))) == .timedOut)
             #expect(start.duration(to: manual.now) == .seconds(2))
         }
     }
@@ -37,12 +37,12 @@ import Testing
         ManualRunLoop.with { manual in
             manual.loop.addSource()
             let recorder = RunLoop.TraceRecorder(manual.loop)
-            #expect(manual.loop.run(mode: .default, for: duration) == .timedOut)
+            #expect(manual.loop.run(in: .default, for: duration) == .timedOut)
             #expect(recorder.count(of: "beforeTimers") == 1)
             #expect(recorder.count(of: "beforeWaiting") == 0)
             #expect(manual.sleeps == 0)
-            #expect(manual.loop.run(mode: .default, until: manual.now) == .timedOut)
-            #expect(manual.loop.run(mode: .default, until: RunLoop.Instant(nanoseconds: .min)) == .timedOut)
+            #expect(manual.loop.run(in: .default, until: manual.now) == .timedOut)
+            #expect(manual.loop.run(in: .default, until: RunLoop.Instant(nanoseconds: .min)) == .timedOut)
             #expect(manual.sleeps == 0)
         }
     }
@@ -50,12 +50,12 @@ import Testing
     @Test func `A run limit too large for an Instant is no limit`() {
         ManualRunLoop.with { manual in
             manual.loop.addSource()
-            #expect(manual.loop.run(mode: .default, for: .seconds(Int64.max)) == .stopped)
+            #expect(manual.loop.run(in: .default, for: .seconds(Int64.max)) == .stopped)
             #expect(manual.endlessSleeps == 1)
         }
     }
 
-    @Test func `returnAfterSourceHandled ends the run after one source`() {
+    @Test func `returnsAfterSource ends the run after one source`() {
         ManualRunLoop.with { manual in
             let performed = Box(0)
             let sources = (0..<3).map { order in RunLoop.Source(order: order) { _ in performed.value += 1 } }
@@ -64,22 +64,22 @@ import Testing
                 source.signal()
             }
             for number in 1...3 {
-                let result = manual.loop.run(mode: .default, for: .seconds(1), returnAfterSourceHandled: true)
+                let result = manual.loop.run(in: .default, for: .seconds(1), returnsAfterSource: true)
                 #expect(result == .handledSource)
                 #expect(performed.value == number)
                 #expect(sources.map(\.isSignalled) == [number < 1, number < 2, number < 3])
             }
-            #expect(manual.loop.poll(returnAfterSourceHandled: true) == .timedOut)
+            #expect(manual.loop.runTurn(returnsAfterSource: true) == .timedOut)
         }
     }
 
-    @Test func `returnAfterSourceHandled does not count timers, blocks and wake-ups`() {
+    @Test func `returnsAfterSource does not count timers, blocks and wake-ups`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.addSource()
             loop.add(RunLoop.Timer(.every(.milliseconds(100))) { _ in loop.performLocally {} }, in: .default)
             loop.add(RunLoop.Observer(.beforeWaiting) { _, _ in }, in: .default)
-            #expect(loop.run(mode: .default, for: .seconds(1), returnAfterSourceHandled: true) == .timedOut)
+            #expect(loop.run(in: .default, for: .seconds(1), returnsAfterSource: true) == .timedOut)
         }
     }
 
@@ -88,7 +88,7 @@ import Testing
             let source = RunLoop.Source { $0.invalidate() }
             manual.loop.add(source, in: .default)
             source.signal()
-            #expect(manual.loop.run(mode: .default, until: nil) == .finished)
+            #expect(manual.loop.run(in: .default, until: nil) == .finished)
             #expect(manual.sleeps == 0)
         }
     }
@@ -102,12 +102,12 @@ import Testing
             }
             loop.add(source, in: .default)
             source.signal()
-            #expect(loop.poll(returnAfterSourceHandled: true) == .handledSource)
+            #expect(loop.runTurn(returnsAfterSource: true) == .handledSource)
             loop.performLocally { loop.stop() }
-            #expect(loop.poll() == .timedOut)
+            #expect(loop.runTurn() == .timedOut)
             loop.performLocally { loop.stop() }
-            #expect(loop.run(mode: .default, for: .seconds(1)) == .stopped)
-            #expect(loop.poll() == .finished)
+            #expect(loop.run(in: .default, for: .seconds(1)) == .stopped)
+            #expect(loop.runTurn() == .finished)
         }
     }
 
@@ -144,13 +144,13 @@ import Testing
                 loop.performLocally(in: "middle") {
                     note()
                     loop.performLocally(in: "inner") { note() }
-                    loop.poll(mode: "inner")
+                    loop.runTurn(in: "inner")
                     note()
                 }
-                loop.poll(mode: "middle")
+                loop.runTurn(in: "middle")
                 note()
             }
-            loop.poll()
+            loop.runTurn()
             note()
             #expect(
                 seen.value == [
@@ -165,10 +165,10 @@ import Testing
             let start = manual.now
             loop.addSource()
             loop.performLocally {
-                #expect(loop.run(mode: .default, for: .seconds(10)) == .timedOut)
+                #expect(loop.run(in: .default, for: .seconds(10)) == .timedOut)
                 #expect(start.duration(to: manual.now) == .seconds(10))
             }
-            #expect(loop.run(mode: .default, for: .seconds(1)) == .timedOut)
+            #expect(loop.run(in: .default, for: .seconds(1)) == .timedOut)
             #expect(start.duration(to: manual.now) == .seconds(10))
         }
     }
@@ -180,9 +180,9 @@ import Testing
             loop.addSource()
             loop.performLocally {
                 loop.performLocally { loop.stop() }
-                results.value.append(loop.run(mode: .default, for: .seconds(1)))
+                results.value.append(loop.run(in: .default, for: .seconds(1)))
             }
-            results.value.append(loop.run(mode: .default, for: .seconds(1)))
+            results.value.append(loop.run(in: .default, for: .seconds(1)))
             #expect(results.value == [.stopped, .timedOut])
         }
     }
@@ -195,10 +195,10 @@ import Testing
             loop.addSource()
             loop.performLocally {
                 loop.stop()
-                #expect(loop.run(mode: .default, for: .seconds(2)) == .timedOut)
+                #expect(loop.run(in: .default, for: .seconds(2)) == .timedOut)
             }
             // The turn does not sleep before its end, although the nested run has slept.
-            #expect(loop.run(mode: .default, for: .seconds(5)) == .stopped)
+            #expect(loop.run(in: .default, for: .seconds(5)) == .stopped)
             #expect(start.duration(to: manual.now) == .seconds(2))
         }
     }
@@ -210,11 +210,11 @@ import Testing
             loop.performLocally {
                 loop.stop()
                 let recorder = RunLoop.TraceRecorder(loop)
-                #expect(loop.run(mode: .default, for: .milliseconds(1)) == .timedOut)
+                #expect(loop.run(in: .default, for: .milliseconds(1)) == .timedOut)
                 // It has served the wake-up of the stop with a turn of its own, and then slept.
                 #expect(recorder.count(of: "beforeTimers") == 2)
             }
-            #expect(loop.run(mode: .default, until: nil) == .stopped)
+            #expect(loop.run(in: .default, until: nil) == .stopped)
             #expect(manual.endlessSleeps == 0)
         }
     }
@@ -226,9 +226,9 @@ import Testing
         case block, observer, invalidation, move
     }
 
-    @Test(arguments: Loss.allCases, RunLoop.TimeBase.allCases)
+    @Test(arguments: Loss.allCases, RunLoop.ClockID.allCases)
     func `A run finishes without sleeping if its mode loses its last timer before the sleep`(
-        loss: Loss, base: RunLoop.TimeBase
+        loss: Loss, base: RunLoop.ClockID
     ) {
         let timer = RunLoop.Timer(.after(.seconds(5), clock: base)) { _ in Issue.record("fired") }
         expectNoSleep(losing: timer, loss)
@@ -267,7 +267,7 @@ import Testing
                 }
             }
             let recorder = RunLoop.TraceRecorder(loop)
-            #expect(loop.run(mode: .default, for: .seconds(100)) == .finished)
+            #expect(loop.run(in: .default, for: .seconds(100)) == .finished)
             #expect(manual.now == start)
             // One turn, with both observers of the sleep.
             #expect(recorder.count(of: "beforeTimers") == 1)
@@ -288,7 +288,7 @@ import Testing
                 }
             }
             loop.add(observer, in: .default)
-            #expect(loop.run(mode: .default, for: .seconds(100)) == .finished)
+            #expect(loop.run(in: .default, for: .seconds(100)) == .finished)
             #expect(fires.value == 1)
         }
     }
@@ -301,7 +301,7 @@ import Testing
             loop.performLocally { loop.add(source, in: .default) }
             let observer = RunLoop.Observer(.beforeWaiting, repeats: false) { _, _ in source.invalidate() }
             loop.add(observer, in: .default)
-            #expect(loop.run(mode: .default, for: .seconds(100)) == .finished)
+            #expect(loop.run(in: .default, for: .seconds(100)) == .finished)
             #expect(manual.now == start)
         }
     }
@@ -370,10 +370,10 @@ import Testing
                     #expect(loop.currentRun != outer)
                     if let outer { loop.stop(outer) }
                 }
-                #expect(loop.run(mode: .default, for: .seconds(2)) == .timedOut)
+                #expect(loop.run(in: .default, for: .seconds(2)) == .timedOut)
                 #expect(loop.currentRun == outer)
             }
-            #expect(loop.run(mode: .default, for: .seconds(9)) == .stopped)
+            #expect(loop.run(in: .default, for: .seconds(9)) == .stopped)
             #expect(start.duration(to: manual.now) == .seconds(2))
         }
     }
@@ -384,7 +384,7 @@ import Testing
             let start = manual.now
             let results = Box<[RunLoop.RunResult]>([])
             loop.addSource()
-            func run(_ seconds: Int) { results.value.append(loop.run(mode: .default, for: .seconds(seconds))) }
+            func run(_ seconds: Int) { results.value.append(loop.run(in: .default, for: .seconds(seconds))) }
             loop.performLocally {
                 let middle = loop.nextRun
                 loop.performLocally {
@@ -410,7 +410,7 @@ import Testing
             let loop = manual.loop
             let results = Box<[RunLoop.RunResult]>([])
             loop.addSource()
-            func run(_ seconds: Int) { results.value.append(loop.run(mode: .default, for: .seconds(seconds))) }
+            func run(_ seconds: Int) { results.value.append(loop.run(in: .default, for: .seconds(seconds))) }
             loop.performLocally {
                 loop.performLocally {
                     let middle = loop.currentRun
@@ -429,18 +429,18 @@ import Testing
     @Test func `A stop of the innermost run ends it, and a stop of an ended run has no effect`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
-            let ended = Box<RunLoop.Run?>(nil)
+            let ended = Box<RunLoop.RunID?>(nil)
             loop.addSource()
             loop.performLocally {
                 ended.value = loop.currentRun
                 if let run = loop.currentRun { loop.stop(run) }
             }
-            #expect(loop.run(mode: .default, for: .seconds(1)) == .stopped)
+            #expect(loop.run(in: .default, for: .seconds(1)) == .stopped)
             #expect(manual.sleeps == 0)
             loop.performLocally {
                 if let run = ended.value { loop.stop(run) }
             }
-            #expect(loop.run(mode: .default, for: .seconds(1)) == .timedOut)
+            #expect(loop.run(in: .default, for: .seconds(1)) == .timedOut)
         }
     }
 
@@ -448,7 +448,7 @@ import Testing
         withRealLoop { loop in
             loop.addSource()
             let nested = Locked<RunLoop.RunResult?>(nil)
-            let outer = Locked<RunLoop.Run?>(nil)
+            let outer = Locked<RunLoop.RunID?>(nil)
             loop.performLocally {
                 outer.withLock { $0 = loop.currentRun }
                 let result = loop.runPlenty()

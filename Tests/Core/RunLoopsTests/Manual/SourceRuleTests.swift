@@ -20,7 +20,7 @@ import Testing
             for source in sources { manual.loop.add(source, in: .default) }
             for source in sources.reversed() { source.signal() }
             let recorder = RunLoop.TraceRecorder(manual.loop)
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(labels(recorder) == ["a", "b", "d", "c", "e"])
         }
     }
@@ -28,7 +28,7 @@ import Testing
     @Test func `A source that was not signalled is not performed`() {
         ManualRunLoop.with { manual in
             manual.loop.add(RunLoop.Source { _ in Issue.record("performed") }, in: .default)
-            #expect(manual.loop.poll() == .timedOut)
+            #expect(manual.loop.runTurn() == .timedOut)
         }
     }
 
@@ -42,8 +42,8 @@ import Testing
             manual.loop.add(source, in: .default)
             for _ in 0..<5 { source.signal() }
             #expect(source.isSignalled)
-            manual.loop.poll()
-            manual.loop.poll()
+            manual.loop.runTurn()
+            manual.loop.runTurn()
             #expect(performed.value == 1)
         }
     }
@@ -57,7 +57,7 @@ import Testing
             loop.add(source, in: .default)
             loop.add(RunLoop.Timer(.after(.seconds(2))) { _ in }, in: .default)
             loop.add(RunLoop.Observer(.beforeWaiting, repeats: false) { _, _ in source.signal() }, in: .default)
-            loop.run(mode: .default, for: .seconds(5))
+            loop.run(in: .default, for: .seconds(5))
             #expect(performed.value == .seconds(2))
         }
     }
@@ -75,7 +75,7 @@ import Testing
                     source.signal()
                     loop.wakeUp()
                 }, in: .default)
-            loop.run(mode: .default, for: .seconds(5))
+            loop.run(in: .default, for: .seconds(5))
             #expect(performed.value == .zero)
         }
     }
@@ -90,7 +90,7 @@ import Testing
             manual.loop.add(source, in: .default)
             source.signal()
             for turn in 1...3 {
-                manual.loop.poll()
+                manual.loop.runTurn()
                 #expect(performed.value == turn)
             }
         }
@@ -103,9 +103,9 @@ import Testing
             for source in [first, second] { manual.loop.add(source, in: .default) }
             first.signal()
             let recorder = RunLoop.TraceRecorder(manual.loop)
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(labels(recorder) == ["first"])
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(labels(recorder) == ["first", "second"])
         }
     }
@@ -116,11 +116,11 @@ import Testing
             let source = RunLoop.Source { _ in performed.value.append(manual.loop.currentMode) }
             for mode: RunLoop.Mode in ["a", "b"] { manual.loop.add(source, in: mode) }
             source.signal()
-            manual.loop.poll(mode: "b")
-            manual.loop.poll(mode: "a")
+            manual.loop.runTurn(in: "b")
+            manual.loop.runTurn(in: "a")
             #expect(performed.value == ["b"])
             source.signal()
-            manual.loop.poll(mode: "a")
+            manual.loop.runTurn(in: "a")
             #expect(performed.value == ["b", "a"])
         }
     }
@@ -133,15 +133,15 @@ import Testing
                 outer.loop.add(source, in: .default)
                 inner.loop.add(source, in: .default)
                 source.signal()
-                inner.loop.poll()
-                outer.loop.poll()
+                inner.loop.runTurn()
+                outer.loop.runTurn()
                 #expect(performed.value == 1)
                 source.signal()
-                outer.loop.poll()
+                outer.loop.runTurn()
                 #expect(performed.value == 2)
                 source.invalidate()
-                #expect(outer.loop.poll() == .finished)
-                #expect(inner.loop.poll() == .finished)
+                #expect(outer.loop.runTurn() == .finished)
+                #expect(inner.loop.runTurn() == .finished)
             }
         }
     }
@@ -152,7 +152,7 @@ import Testing
             let source = RunLoop.Source { _ in performed.value += 1 }
             source.signal()
             manual.loop.add(source, in: .default)
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(performed.value == 1)
         }
     }
@@ -167,7 +167,7 @@ import Testing
             ) { _ in }
             loop.add(source, in: "a")
             loop.add(source, in: "a")
-            loop.addCommonMode("b")
+            loop.markCommon("b")
             loop.add(source, in: .common)
             #expect(told.value == ["+a true", "+kCFRunLoopDefaultMode true", "+b true"])
             told.value = []
@@ -196,7 +196,7 @@ import Testing
             #expect(!source.isSignalled)
             manual.loop.add(source, in: .default)
             #expect(!manual.loop.contains(source, in: .default))
-            #expect(manual.loop.poll() == .finished)
+            #expect(manual.loop.runTurn() == .finished)
         }
     }
 
@@ -208,10 +208,10 @@ import Testing
             manual.loop.add(source, in: .default)
             source.signal()
             manual.loop.remove(source, from: .default)
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(performed.value == 0)
             manual.loop.add(source, in: .default)
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(performed.value == 1)
         }
     }
@@ -237,7 +237,7 @@ import Testing
         ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.addSource(in: "never")
-            loop.addCommonMode("never")
+            loop.markCommon("never")
             let performed = Box(0)
             let kept = RunLoop.Source { _ in performed.value += 1 }
             loop.add(kept, in: "never")
@@ -247,7 +247,7 @@ import Testing
                 let source = RunLoop.Source { _ in performed.value += 1 }
                 loop.add(source, in: .common)
                 source.signal()
-                loop.poll()
+                loop.runTurn()
                 if isRemoved { loop.remove(source, from: .common) } else { source.invalidate() }
                 let witness = Witness()
                 witness.watch(source)
@@ -256,7 +256,7 @@ import Testing
             #expect(performed.value == 2000)
             #expect(witnesses.count { !$0.isGone } < 200)
             // What is signalled and still there is performed all the same.
-            loop.poll(mode: "never")
+            loop.runTurn(in: "never")
             #expect(performed.value == 2001)
         }
     }

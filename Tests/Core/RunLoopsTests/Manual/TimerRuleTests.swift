@@ -62,7 +62,7 @@ import Testing
                 #expect(manual.loop.contains(timer, in: .default))
             }
             manual.loop.add(timer, in: .default)
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(!timer.isValid)
             #expect(!manual.loop.contains(timer, in: .default))
         }
@@ -107,16 +107,16 @@ import Testing
             let other = Box(0)
             let timer = RunLoop.Timer(.every(.milliseconds(100))) { _ in
                 clock.note()
-                #expect(manual.loop.run(mode: .default, for: .milliseconds(450)) == .timedOut)
+                #expect(manual.loop.run(in: .default, for: .milliseconds(450)) == .timedOut)
             }
             manual.loop.add(timer, in: .default)
             manual.loop.add(RunLoop.Timer(.every(.milliseconds(100))) { _ in other.value += 1 }, in: .default)
-            manual.loop.run(mode: .default, for: .milliseconds(100))
+            manual.loop.run(in: .default, for: .milliseconds(100))
             #expect(clock.times == [100])
             #expect(clock.now == 550)
             // At 100 it comes after the other, in the nested run at 100, 200, … 500.
             #expect(other.value == 5)
-            #expect(timer.fireInstant == manual.now.advanced(by: .milliseconds(50)))
+            #expect(timer.deadline == manual.now.advanced(by: .milliseconds(50)))
         }
     }
 
@@ -127,7 +127,7 @@ import Testing
             }
             manual.idle(for: .milliseconds(30))
             let recorder = RunLoop.TraceRecorder(manual.loop)
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(recorder.callouts == [0, 10, 10, 20, 30].map { "timer \"\($0)\"" })
         }
     }
@@ -144,12 +144,12 @@ import Testing
         }
     }
 
-    @Test func `A later fireInstant set in the callout starts a new grid`() {
+    @Test func `A later deadline set in the callout starts a new grid`() {
         ManualRunLoop.with { manual in
             let clock = Clock(manual)
             let timer = RunLoop.Timer(.every(.milliseconds(100))) { timer in
                 clock.note()
-                if clock.times.count == 1 { timer.fireInstant = manual.now.advanced(by: .milliseconds(130)) }
+                if clock.times.count == 1 { timer.deadline = manual.now.advanced(by: .milliseconds(130)) }
             }
             manual.loop.add(timer, in: .default)
             manual.advance(by: .milliseconds(450))
@@ -157,12 +157,12 @@ import Testing
         }
     }
 
-    @Test func `An earlier fireInstant set in the callout has no effect`() {
+    @Test func `An earlier deadline set in the callout has no effect`() {
         ManualRunLoop.with { manual in
             let clock = Clock(manual)
             let timer = RunLoop.Timer(.every(.milliseconds(100))) { timer in
                 clock.note()
-                timer.fireInstant = RunLoop.Instant(nanoseconds: 0)
+                timer.deadline = RunLoop.Instant(nanoseconds: 0)
             }
             manual.loop.add(timer, in: .default)
             manual.advance(by: .milliseconds(300))
@@ -170,12 +170,12 @@ import Testing
         }
     }
 
-    @Test func `A fireInstant set in the callout of a one-shot timer has no effect`() {
+    @Test func `A deadline set in the callout of a one-shot timer has no effect`() {
         ManualRunLoop.with { manual in
             let clock = Clock(manual)
             let timer = RunLoop.Timer(.after(.milliseconds(10))) { timer in
                 clock.note()
-                timer.fireInstant = manual.now.advanced(by: .milliseconds(10))
+                timer.deadline = manual.now.advanced(by: .milliseconds(10))
             }
             manual.loop.add(timer, in: .default)
             manual.advance(by: .milliseconds(100))
@@ -184,19 +184,19 @@ import Testing
         }
     }
 
-    @Test func `Outside of its callout, a timer's fireInstant can be set to an earlier or a later instant`() {
+    @Test func `Outside of its callout, a timer's deadline can be set to an earlier or a later instant`() {
         ManualRunLoop.with { manual in
             let clock = Clock(manual)
             let timer = RunLoop.Timer(.every(.milliseconds(100))) { _ in clock.note() }
             manual.loop.add(timer, in: .default)
-            timer.fireInstant = manual.now.advanced(by: .milliseconds(30))
+            timer.deadline = manual.now.advanced(by: .milliseconds(30))
             manual.advance(by: .milliseconds(150))
             #expect(clock.times == [30, 130])
-            timer.fireInstant = manual.now.advanced(by: .milliseconds(200))
+            timer.deadline = manual.now.advanced(by: .milliseconds(200))
             manual.advance(by: .milliseconds(320))
             #expect(clock.times == [30, 130, 350, 450])
-            timer.fireInstant = RunLoop.Instant(nanoseconds: 1)
-            #expect(timer.fireInstant == manual.now)
+            timer.deadline = RunLoop.Instant(nanoseconds: 1)
+            #expect(timer.deadline == manual.now)
         }
     }
 
@@ -206,12 +206,12 @@ import Testing
             let timer = RunLoop.Timer(.every(.milliseconds(100))) { _ in clock.note() }
             for mode: RunLoop.Mode in ["a", "b", .common] { manual.loop.add(timer, in: mode) }
             manual.advance(by: .milliseconds(150), in: "a")
-            manual.loop.poll(mode: "b")
+            manual.loop.runTurn(in: "b")
             #expect(clock.times == [100])
             manual.advance(by: .milliseconds(50), in: "b")
             #expect(clock.times == [100, 200])
             manual.loop.remove(timer, from: "a")
-            #expect(manual.loop.poll(mode: "a") == .finished)
+            #expect(manual.loop.runTurn(in: "a") == .finished)
             #expect(manual.loop.contains(timer, in: "b"))
         }
     }
@@ -242,12 +242,12 @@ import Testing
             let (late, out, gone) = (bystander("late"), bystander("out"), bystander("gone"))
             manual.loop.add(
                 RunLoop.Timer(.after(.milliseconds(1))) { _ in
-                    late.fireInstant = manual.now.advanced(by: .seconds(1))
+                    late.deadline = manual.now.advanced(by: .seconds(1))
                     manual.loop.remove(out, from: .default)
                     gone.invalidate()
                 }, in: .default)
             manual.idle(for: .milliseconds(3))
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(late.isValid && out.isValid && !gone.isValid)
         }
     }
@@ -268,7 +268,7 @@ import Testing
             loop.add(exact, in: .default)
             loop.add(tolerant, in: .default)
             manual.idle(for: .milliseconds(3))
-            loop.poll()
+            loop.runTurn()
             #expect(calls.lines == ["first", "exact", "tolerant"])
         }
     }
@@ -281,9 +281,9 @@ import Testing
                     loop.add(RunLoop.Timer(.after(.zero), label: "second") { _ in }, in: .default)
                 }, in: .default)
             let recorder = RunLoop.TraceRecorder(loop)
-            loop.poll()
+            loop.runTurn()
             #expect(recorder.callouts == ["timer \"first\""])
-            loop.poll()
+            loop.runTurn()
             #expect(recorder.callouts == ["timer \"first\"", "timer \"second\""])
         }
     }
@@ -296,7 +296,7 @@ import Testing
             let late = RunLoop.Timer(.after(.seconds(5))) { _ in }
             let early = RunLoop.Timer(.every(.seconds(2)), tolerance: .seconds(1)) { timer in
                 // While it is served its date still counts.
-                #expect(loop.nextTimerDeadline(in: .default) == timer.fireInstant)
+                #expect(loop.nextTimerDeadline(in: .default) == timer.deadline)
             }
             loop.add(late, in: .default)
             #expect(loop.nextTimerDeadline(in: .default) == start.advanced(by: .seconds(5)))
@@ -332,19 +332,19 @@ import Testing
             let start = manual.now
             loop.add(RunLoop.Timer(.after(.seconds(1 << 32))) { _ in }, in: .default)
             #expect(loop.nextTimerDeadline(in: .default) == start.advanced(by: .seconds(1 << 32)))
-            #expect(!loop.isEmpty(.default))
+            #expect(!loop.isEmpty(in: .default))
         }
     }
 
     // MARK: Several modes
 
     @Test(arguments: ["a", "b", "c"] as [RunLoop.Mode])
-    func `A timer of several modes whose fireInstant is set in its callout fires in each of them`(next: RunLoop.Mode) {
+    func `A timer of several modes whose deadline is set in its callout fires in each of them`(next: RunLoop.Mode) {
         ManualRunLoop.with { manual in
             let clock = Clock(manual)
             let timer = RunLoop.Timer(.every(.milliseconds(100))) { timer in
                 clock.note()
-                timer.fireInstant = manual.now.advanced(by: .milliseconds(130))
+                timer.deadline = manual.now.advanced(by: .milliseconds(130))
             }
             for mode: RunLoop.Mode in ["a", "b", "c"] { manual.loop.add(timer, in: mode) }
             manual.advance(by: .milliseconds(100), in: "a")
@@ -376,7 +376,7 @@ import Testing
                 #expect(time >= earliest && time <= earliest + 3 * late)
             }
             #expect(!timer.isValid)
-            #expect(manual.loop.isEmpty(.default))
+            #expect(manual.loop.isEmpty(in: .default))
         }
     }
 
@@ -387,7 +387,7 @@ import Testing
                 clock.note()
                 guard clock.times.count == 1 else { return }
                 for delay in [500, 5, 50] { timer.restart(after: .milliseconds(delay)) }
-                #expect(timer.fireInstant == manual.now.advanced(by: .milliseconds(50)))
+                #expect(timer.deadline == manual.now.advanced(by: .milliseconds(50)))
             }
             manual.loop.add(timer, in: .default)
             manual.advance(by: .seconds(1))
@@ -404,7 +404,7 @@ import Testing
             }
             manual.loop.add(timer, in: .default)
             for turn in 1...3 {
-                manual.loop.poll()
+                manual.loop.runTurn()
                 #expect(clock.times.count == turn)
             }
         }
@@ -429,7 +429,7 @@ import Testing
             let clock = Clock(manual)
             let timer = RunLoop.Timer(.after(.milliseconds(100))) { _ in clock.note() }
             timer.restart(after: .milliseconds(150))
-            #expect(timer.fireInstant == manual.now.advanced(by: .milliseconds(150)))
+            #expect(timer.deadline == manual.now.advanced(by: .milliseconds(150)))
             manual.loop.add(timer, in: .default)
             manual.advance(by: .milliseconds(10))
             timer.restart(after: .milliseconds(delay))
@@ -464,7 +464,7 @@ import Testing
             #expect(!timer.isValid)
             #expect(!loop.add(timer, in: .default))
             manual.advance(by: .seconds(1))
-            #expect(loop.isEmpty(.default))
+            #expect(loop.isEmpty(in: .default))
         }
     }
 
@@ -485,7 +485,7 @@ import Testing
                 #expect(clock.times == [5])
                 #expect(timer.isValid)
                 manual.loop.add(timer, in: .default)
-                manual.loop.poll()
+                manual.loop.runTurn()
                 #expect(clock.times == [5, 100])
                 #expect(!timer.isValid)
             }
@@ -495,7 +495,7 @@ import Testing
 
     @Test func `timeRemaining is the time to the timer's date on its own clock`() {
         ManualRunLoop.with { manual in
-            for base in RunLoop.TimeBase.allCases {
+            for base in RunLoop.ClockID.allCases {
                 var inside: Duration?
                 let timer = RunLoop.Timer(.after(.seconds(5), clock: base)) { timer in inside = timer.timeRemaining }
                 #expect(timer.timeRemaining == .seconds(5))
@@ -503,7 +503,7 @@ import Testing
                 manual.advance(by: .seconds(2))
                 #expect(timer.timeRemaining == .seconds(3))
                 // The question that used to trap for two of the three clocks.
-                #expect(abs(manual.now.duration(to: timer.fireInstant) / .seconds(1) - 3) < 0.001)
+                #expect(abs(manual.now.duration(to: timer.deadline) / .seconds(1) - 3) < 0.001)
                 manual.advance(by: .seconds(3))
                 #expect(inside == .zero)
                 #expect(timer.timeRemaining == nil)

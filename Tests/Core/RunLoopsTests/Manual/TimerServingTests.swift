@@ -26,7 +26,7 @@ import Testing
             }
             manual.advance(by: .seconds(10))
             #expect(calls.lines == ["first"] + (1...3).flatMap { half in (0..<10).map { "\(half).\($0)" } })
-            #expect(loop.isEmpty(.default))
+            #expect(loop.isEmpty(in: .default))
         }
     }
 
@@ -34,7 +34,7 @@ import Testing
         ManualRunLoop.with { manual in
             let (loop, calls) = (manual.loop, Locked<[String]>([]))
             loop.state.timerSequence = .max - 12
-            var names: [RunLoop.Delayed] = []
+            var names: [RunLoop.DelayedPerform] = []
             for number in 0..<30 {
                 let text = "\(number)"
                 switch number % 5 {
@@ -80,13 +80,13 @@ import Testing
                 for number in 0..<6 { _ = add("late \(number)", .zero) }
                 // A nested run serves what is due, and what came late.
                 loop.add(RunLoop.Timer(.after(.zero)) { _ in calls.note("nested") }, in: "nested")
-                loop.poll(mode: "nested")
+                loop.runTurn(in: "nested")
             }
             putOff = add("put off")
             again = add("again")
             _ = add("last")
             manual.advance(by: .seconds(1))
-            loop.poll()
+            loop.runTurn()
             // A timer that has got another date and is due fires in its place: rule 3.3.11.
             #expect(calls.lines == ["first", "nested", "again", "last"] + (0..<6).map { "late \($0)" })
             manual.advance(by: .seconds(1))
@@ -105,7 +105,7 @@ import Testing
             let name = loop.performLocally(after: .seconds(1), in: "closure") { calls.note("closure") }
             for number in 0..<20 {
                 let modes: [RunLoop.Mode] = [RunLoop.Mode("mode \(number)"), RunLoop.Mode("mode \(number + 1)")]
-                let clock: RunLoop.TimeBase = number % 3 == 0 ? .boottime : .monotonic
+                let clock: RunLoop.ClockID = number % 3 == 0 ? .boottime : .monotonic
                 let timer = RunLoop.Timer(.after(.seconds(1), clock: clock)) { _ in calls.note("\(number)") }
                 loop.add(timer, in: modes[0])
                 // Some are in two modes.
@@ -154,7 +154,7 @@ import Testing
                     deed != .cancel ? [] : (0..<count).map { _ in loop.performLocally(after: .milliseconds(2)) {} }
                 func runNested() {
                     loop.add(RunLoop.Timer(.after(.zero)) { _ in }, in: "nested")
-                    loop.poll(mode: "nested")
+                    loop.runTurn(in: "nested")
                 }
                 loop.add(
                     RunLoop.Timer(.after(.milliseconds(1))) { _ in
@@ -176,7 +176,7 @@ import Testing
                 loop.add(RunLoop.Source { _ in }, in: "other")
                 manual.advance(by: .milliseconds(5), in: "other")
                 let began = rl_thread_processor_time(rl_thread_id())
-                loop.poll()
+                loop.runTurn()
                 return rl_thread_processor_time(rl_thread_id()) - began
             }
         }

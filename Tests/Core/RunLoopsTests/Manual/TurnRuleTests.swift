@@ -22,7 +22,7 @@ import Testing
                     loop.add(RunLoop.Timer(.after(.zero), label: "timer") { _ in }, in: .default)
                 }, in: .default)
             let recorder = RunLoop.TraceRecorder(loop)
-            loop.run(mode: .default, for: .seconds(1))
+            loop.run(in: .default, for: .seconds(1))
             #expect(
                 recorder.text == """
                     run kCFRunLoopDefaultMode
@@ -58,7 +58,7 @@ import Testing
                     for _ in 0..<3 { loop.wakeUp() }
                 }, in: .default)
             let recorder = RunLoop.TraceRecorder(loop)
-            loop.run(mode: .default, for: .seconds(1))
+            loop.run(in: .default, for: .seconds(1))
             #expect(recorder.count(of: "beforeTimers") == 2)
             #expect(recorder.count(of: "beforeWaiting") == 2)
             #expect(manual.sleeps == 1)
@@ -72,7 +72,7 @@ import Testing
             loop.add(RunLoop.Timer(.after(.milliseconds(1))) { _ in loop.wakeUp() }, in: .default)
             loop.addSource()
             let recorder = RunLoop.TraceRecorder(loop)
-            loop.run(mode: .default, for: .seconds(1))
+            loop.run(in: .default, for: .seconds(1))
             // The turn of the timer, and the turn that sleeps until the end.
             #expect(recorder.count(of: "beforeTimers") == 2)
         }
@@ -83,7 +83,7 @@ import Testing
             manual.loop.addSource()
             manual.loop.wakeUp()
             let recorder = RunLoop.TraceRecorder(manual.loop)
-            manual.loop.run(mode: .default, for: .seconds(1))
+            manual.loop.run(in: .default, for: .seconds(1))
             #expect(recorder.count(of: "beforeTimers") == 1)
             #expect(manual.wakeUps == 0)
         }
@@ -95,7 +95,7 @@ import Testing
             loop.addSource()
             loop.add(RunLoop.Observer(.beforeWaiting, repeats: false) { _, _ in loop.wakeUp() }, in: .default)
             let recorder = RunLoop.TraceRecorder(loop)
-            #expect(loop.run(mode: .default, for: .seconds(1), returnAfterSourceHandled: true) == .timedOut)
+            #expect(loop.run(in: .default, for: .seconds(1), returnsAfterSource: true) == .timedOut)
             #expect(recorder.callouts.count == 1)
         }
     }
@@ -108,10 +108,10 @@ import Testing
             loop.add(RunLoop.Timer(.after(.milliseconds(1)), label: "due") { _ in }, in: .default)
             loop.add(
                 RunLoop.Observer(.afterWaiting, repeats: false, label: "nests") { _, _ in
-                    if nests { loop.poll() }
+                    if nests { loop.runTurn() }
                 }, in: .default)
             let recorder = RunLoop.TraceRecorder(loop)
-            #expect(loop.run(mode: .default, for: .seconds(1)) == .timedOut)
+            #expect(loop.run(in: .default, for: .seconds(1)) == .timedOut)
             #expect(recorder.callouts == ["observer \"nests\"", "timer \"due\""])
             // Inside the observer's callout, or after it.
             #expect(recorder.lines.contains("      > timer \"due\"") == nests)
@@ -135,13 +135,13 @@ import Testing
                 RunLoop.Observer(.beforeWaiting, repeats: false) { _, _ in
                     timers[0].invalidate()
                     loop.remove(timers[1], from: .default)
-                    timers[2].fireInstant = manual.now.advanced(by: .seconds(100))
+                    timers[2].deadline = manual.now.advanced(by: .seconds(100))
                     #expect(loop.cancel(delayed))
                     manual.idle(for: .milliseconds(3500))
-                    loop.run(mode: "other", for: .seconds(1))
+                    loop.run(in: "other", for: .seconds(1))
                     #expect(!timers[3].isValid)
                 }, in: .default)
-            #expect(loop.run(mode: .default, for: .seconds(10)) == .timedOut)
+            #expect(loop.run(in: .default, for: .seconds(10)) == .timedOut)
             #expect(turns.value == 1)
             // Two of them in the other mode.
             #expect(manual.sleeps == 3)
@@ -156,7 +156,7 @@ import Testing
             let timer = RunLoop.Timer(.after(.seconds(1))) { _ in
                 calls.value += 1
                 turns.value = 0
-                #expect(loop.run(mode: .default, for: .seconds(1)) == .timedOut)
+                #expect(loop.run(in: .default, for: .seconds(1)) == .timedOut)
                 #expect(turns.value == 1)
             }
             loop.addSource()
@@ -167,7 +167,7 @@ import Testing
                     loop.remove(timer, from: .default)
                     loop.add(timer, in: .default)
                 }, in: .default)
-            #expect(loop.run(mode: .default, for: .seconds(10)) == .timedOut)
+            #expect(loop.run(in: .default, for: .seconds(10)) == .timedOut)
             #expect(calls.value == 1)
         }
     }
@@ -178,7 +178,7 @@ import Testing
         ManualRunLoop.with { manual in
             manual.loop.addSource()
             manual.loop.stop()
-            #expect(manual.loop.run(mode: .default, for: .seconds(1)) == .timedOut)
+            #expect(manual.loop.run(in: .default, for: .seconds(1)) == .timedOut)
         }
     }
 
@@ -189,7 +189,7 @@ import Testing
             loop.performLocally { Issue.record("a turn was made") }
             loop.add(RunLoop.Observer(.entry, label: "stopper") { _, _ in loop.stop() }, in: .default)
             let recorder = RunLoop.TraceRecorder(loop)
-            #expect(loop.run(mode: .default, for: .seconds(1)) == .stopped)
+            #expect(loop.run(in: .default, for: .seconds(1)) == .stopped)
             #expect(
                 recorder.text == """
                     run kCFRunLoopDefaultMode
@@ -209,7 +209,7 @@ import Testing
             loop.add(RunLoop.Timer(.after(.milliseconds(1)), label: "due") { _ in }, in: .default)
             loop.add(RunLoop.Observer(moment, label: "stopper") { _, _ in loop.stop() }, in: .default)
             let recorder = RunLoop.TraceRecorder(loop)
-            #expect(loop.run(mode: .default, for: .seconds(1)) == .stopped)
+            #expect(loop.run(in: .default, for: .seconds(1)) == .stopped)
             #expect(recorder.count(of: "beforeTimers") == 1)
             #expect(recorder.count(of: "exit") == 1)
             // After a stop past the sleep the turn goes on to its end, and the timer that ended the sleep fires. After
@@ -223,8 +223,8 @@ import Testing
             let loop = manual.loop
             loop.addSource()
             loop.add(RunLoop.Observer(.exit, repeats: false) { _, _ in loop.stop() }, in: .default)
-            #expect(loop.poll() == .timedOut)
-            #expect(loop.run(mode: .default, for: .seconds(1)) == .timedOut)
+            #expect(loop.runTurn() == .timedOut)
+            #expect(loop.run(in: .default, for: .seconds(1)) == .timedOut)
         }
     }
 
@@ -260,7 +260,7 @@ import Testing
                 }
             }
             post()
-            #expect(loop.run(mode: .default, for: .seconds(100)) == .stopped)
+            #expect(loop.run(in: .default, for: .seconds(100)) == .stopped)
             for name in ["source", "descriptor 1", "descriptor 2", "timer", "block"] {
                 #expect(calls.value[name, default: 0] >= 20, "\(name): \(calls.value)")
             }

@@ -29,7 +29,7 @@ import Testing
                     switch kind {
                     case 0: source.signal()
                     case 1: manual.loop.performLocally { note("block of \(number)") }
-                    case 2: timer.fireInstant = manual.now.advanced(by: interval * 2)
+                    case 2: timer.deadline = manual.now.advanced(by: interval * 2)
                     default: break
                     }
                 }
@@ -84,7 +84,7 @@ import Testing
         ManualRunLoop.with { manual in
             let start = manual.now
             manual.loop.addSource()
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(manual.now == start)
             #expect(RunLoop.current === manual.loop)
         }
@@ -122,15 +122,15 @@ import Testing
     @Test func `A sleep that no event can end stops the run and counts in endlessSleeps`() {
         ManualRunLoop.with { manual in
             manual.loop.addSource()
-            #expect(manual.loop.run(mode: .default, until: nil) == .stopped)
+            #expect(manual.loop.run(in: .default, until: nil) == .stopped)
             #expect(manual.endlessSleeps == 1)
         }
     }
 
     @Test func `A suspended machine delays monotonic timers only`() {
         ManualRunLoop.with { manual in
-            let fired = Box<Set<RunLoop.TimeBase>>([])
-            for base in RunLoop.TimeBase.allCases {
+            let fired = Box<Set<RunLoop.ClockID>>([])
+            for base in RunLoop.ClockID.allCases {
                 manual.loop.add(
                     RunLoop.Timer(.after(.seconds(10), clock: base)) { _ in fired.value.insert(base) }, in: .default)
             }
@@ -167,25 +167,25 @@ import Testing
             let start = manual.now(.realtime)
             let dates = Box<[Duration]>([])
             let timer = RunLoop.Timer(.every(.seconds(10), clock: .realtime)) { timer in
-                dates.value.append(start.duration(to: timer.fireInstant))
+                dates.value.append(start.duration(to: timer.deadline))
             }
             manual.loop.add(timer, in: .default)
             manual.changeWallClock(by: .seconds(35))
             manual.advance(by: .seconds(6))
             #expect(dates.value == [.seconds(10), .seconds(40)])
-            #expect(start.duration(to: timer.fireInstant) == .seconds(50))
+            #expect(start.duration(to: timer.deadline) == .seconds(50))
         }
     }
 
     @Test func `Due timers of several clocks fire in the order of their dates, compared on one clock`() {
         ManualRunLoop.with { manual in
-            for (delay, base) in [(30, RunLoop.TimeBase.realtime), (10, .boottime), (20, .monotonic), (0, .realtime)] {
+            for (delay, base) in [(30, RunLoop.ClockID.realtime), (10, .boottime), (20, .monotonic), (0, .realtime)] {
                 manual.loop.add(
                     RunLoop.Timer(.after(.milliseconds(delay), clock: base), label: "\(delay)") { _ in }, in: .default)
             }
             manual.idle(for: .milliseconds(30))
             let recorder = RunLoop.TraceRecorder(manual.loop)
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(recorder.callouts == [0, 10, 20, 30].map { "timer \"\($0)\"" })
         }
     }

@@ -13,9 +13,9 @@ import Testing
         ManualRunLoop.with { manual in
             let ran = Box<[Int]>([])
             for number in 0..<100 { manual.loop.performLocally { ran.value.append(number) } }
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(ran.value == Array(0..<100))
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(ran.value.count == 100)
         }
     }
@@ -23,7 +23,7 @@ import Testing
     @Test func `A block that waits for its mode still runs before blocks that were posted later`() {
         ManualRunLoop.with { manual in
             let ran = Box<[String]>([])
-            manual.loop.addCommonMode("other")
+            manual.loop.markCommon("other")
             func post(_ name: String, _ modes: [RunLoop.Mode]) {
                 manual.loop.performLocally(in: modes) { ran.value.append(name) }
             }
@@ -31,11 +31,11 @@ import Testing
             post("b", [.default])
             post("c", ["other", .default])
             post("d", ["other"])
-            manual.loop.poll(mode: .default)
+            manual.loop.runTurn(in: .default)
             post("e", [.common])
             post("f", ["other"])
             manual.loop.addSource(in: "other")
-            manual.loop.poll(mode: "other")
+            manual.loop.runTurn(in: "other")
             #expect(ran.value == ["b", "c", "a", "d", "e", "f"])
         }
     }
@@ -61,7 +61,7 @@ import Testing
                 manual.loop.perform { withExtendedLifetime(token) {} }
             }
             #expect(seen != nil)
-            manual.loop.poll()
+            manual.loop.runTurn()
             #expect(seen == nil)
         }
     }
@@ -177,7 +177,7 @@ import Testing
                 }
             }
             while left.value > 0 {
-                _ = loop.run(mode: .default, for: .milliseconds(50))
+                _ = loop.run(in: .default, for: .milliseconds(50))
                 let batch = shared.withLock { batch in
                     defer { batch = [] }
                     return batch

@@ -47,11 +47,11 @@ import Testing
         #expect(last.duration(to: first) == .nanoseconds(Int64.min) - .nanoseconds(Int64.max))
     }
 
-    @Test(arguments: RunLoop.TimeBase.allCases)
-    func `now does not decrease, except on the wall clock`(base: RunLoop.TimeBase) {
+    @Test(arguments: RunLoop.ClockID.allCases)
+    func `now does not decrease, except on the wall clock`(base: RunLoop.ClockID) {
         let earlier = RunLoop.Instant.now(base)
         let later = RunLoop.Instant.now(base)
-        #expect(earlier.base == base)
+        #expect(earlier.clock == base)
         // The wall clock may be set back meanwhile.
         if base != .realtime { #expect(earlier <= later) }
     }
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test func `Instants of different clocks are not equal`() {
-        #expect(RunLoop.Instant(nanoseconds: 1) != RunLoop.Instant(nanoseconds: 1, base: .boottime))
+        #expect(RunLoop.Instant(nanoseconds: 1) != RunLoop.Instant(nanoseconds: 1, clock: .boottime))
     }
 
     @Test func `Comparing instants of different clocks traps with a message that names the conversion`() async {
@@ -80,8 +80,8 @@ import Testing
     }
 
     @Test func `The duration between instants of different clocks is measured from now`() {
-        for base in RunLoop.TimeBase.allCases {
-            for other in RunLoop.TimeBase.allCases {
+        for base in RunLoop.ClockID.allCases {
+            for other in RunLoop.ClockID.allCases {
                 let now = RunLoop.Instant.now(base)
                 let soon = RunLoop.Instant.now(other) + .seconds(3600)
                 // The clocks are not read at the same moment, and a test may wait long for its processor.
@@ -90,9 +90,9 @@ import Testing
                 #expect(soon.converted(to: base).base == base)
             }
         }
-        let last = RunLoop.Instant(nanoseconds: .max, base: .boottime)
+        let last = RunLoop.Instant(nanoseconds: .max, clock: .boottime)
         #expect(last.converted(to: .boottime) == last)
         // A date that does not fit is the last that does.
-        #expect(RunLoop.Instant(nanoseconds: .min, base: .realtime).converted(to: .monotonic).nanoseconds == .min)
+        #expect(RunLoop.Instant(nanoseconds: .min, clock: .realtime).converted(to: .monotonic).nanoseconds == .min)
     }
 }

@@ -73,9 +73,9 @@ import Testing
     }
 
     @Test func `The description of a set of descriptor events names its members`() {
-        #expect(RunLoop.DescriptorSource.Events([.hangUp, .readable]).description == "[readable, hangUp]")
-        #expect(RunLoop.DescriptorSource.Events([]).description == "[]")
-        let all: RunLoop.DescriptorSource.Events = [.readable, .writable, .hangUp, .error, .priority]
+        #expect(RunLoop.DescriptorEvents([.hangUp, .readable]).description == "[readable, hangUp]")
+        #expect(RunLoop.DescriptorEvents([]).description == "[]")
+        let all: RunLoop.DescriptorEvents = [.readable, .writable, .hangUp, .error, .priority]
         #expect(all.description == "[readable, writable, hangUp, error, priority]")
     }
 

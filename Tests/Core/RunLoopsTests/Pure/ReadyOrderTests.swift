@@ -120,7 +120,7 @@ import Testing
             prepare(manual)
             manual.loop.performLocally { turn(manual) }
             let recorder = RunLoop.TraceRecorder(manual.loop)
-            manual.loop.run(mode: .default, for: .seconds(1))
+            manual.loop.run(in: .default, for: .seconds(1))
             let before = recorder.lines.prefix { !$0.contains("> timer \"\(label)\"") }
             #expect(before.count < recorder.lines.count, "the timer has not fired")
             return before.count { $0.contains("beforeTimers") }
@@ -172,7 +172,7 @@ import Testing
             idle(manual, milliseconds: 3)
             manual.loop.wakeUp()
             idle(manual, milliseconds: 7)
-            if isRestarted { timer.value?.restart(after: .zero) } else { timer.value?.fireInstant = past }
+            if isRestarted { timer.value?.restart(after: .zero) } else { timer.value?.deadline = past }
         }
         #expect(turns == 2)
     }
@@ -187,7 +187,7 @@ import Testing
             idle(manual, milliseconds: 3)
             manual.loop.wakeUp()
             idle(manual, milliseconds: 7)
-            if isPutOff { first.fireInstant = manual.now.advanced(by: .seconds(60)) } else { first.invalidate() }
+            if isPutOff { first.deadline = manual.now.advanced(by: .seconds(60)) } else { first.invalidate() }
         }
         #expect(turns == 1)
     }
@@ -207,7 +207,7 @@ import Testing
             manual.setReady(1, .readable)
             loop.add(timer(after: 5), in: .default)
             let recorder = RunLoop.TraceRecorder(loop)
-            loop.run(mode: .default, for: .seconds(1))
+            loop.run(in: .default, for: .seconds(1))
             #expect(recorder.callouts == ["descriptor \"1\"", "descriptor \"2\"", "timer \"due\"", "descriptor \"3\""])
         }
     }
@@ -233,7 +233,7 @@ import Testing
                 RunLoop.DescriptorSource(1, label: "1") { _, _ in manual.setReady(1, []) }, in: .default)
             loop.add(timer(after: 5), in: .default)
             let recorder = RunLoop.TraceRecorder(loop)
-            loop.run(mode: .default, for: .seconds(1))
+            loop.run(in: .default, for: .seconds(1))
             #expect(recorder.callouts.filter { !$0.contains("observer") } == ["timer \"due\"", "descriptor \"1\""])
         }
     }

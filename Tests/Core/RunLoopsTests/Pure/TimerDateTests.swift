@@ -14,7 +14,7 @@ import Testing
             let timer = RunLoop.Timer(.at(start, every: interval)) { _ in manual.idle(for: busy) }
             manual.loop.add(timer, in: .default)
             manual.advance(by: .zero)
-            return start.duration(to: timer.fireInstant)
+            return start.duration(to: timer.deadline)
         }
     }
 
@@ -38,7 +38,7 @@ import Testing
             let timer = RunLoop.Timer(.at(manual.now, every: .nanoseconds(Int64.max))) { _ in }
             manual.loop.add(timer, in: .default)
             manual.advance(by: .seconds(1))
-            #expect(timer.fireInstant.nanoseconds == .max)
+            #expect(timer.deadline.nanoseconds == .max)
             #expect(timer.isValid)
         }
     }
@@ -46,7 +46,7 @@ import Testing
     @Test func `A delay too large for an Instant sets the date to the last possible instant`() {
         ManualRunLoop.with { manual in
             let timer = RunLoop.Timer(.after(.seconds(Int64.max))) { _ in Issue.record("fired") }
-            #expect(timer.fireInstant.nanoseconds == .max)
+            #expect(timer.deadline.nanoseconds == .max)
             manual.loop.add(timer, in: .default)
             manual.advance(by: .seconds(1_000_000))
             #expect(timer.isValid)
@@ -56,10 +56,10 @@ import Testing
     @Test func `A past date and a negative delay count as the present instant`() {
         ManualRunLoop.with { manual in
             let now = manual.now
-            #expect(RunLoop.Timer(.at(now.advanced(by: .seconds(-1)))) { _ in }.fireInstant == now)
-            #expect(RunLoop.Timer(.at(RunLoop.Instant(nanoseconds: .min))) { _ in }.fireInstant == now)
-            #expect(RunLoop.Timer(.after(.seconds(-1))) { _ in }.fireInstant == now)
-            #expect(RunLoop.Timer(.after(.seconds(Int64.min))) { _ in }.fireInstant == now)
+            #expect(RunLoop.Timer(.at(now.advanced(by: .seconds(-1)))) { _ in }.deadline == now)
+            #expect(RunLoop.Timer(.at(RunLoop.Instant(nanoseconds: .min))) { _ in }.deadline == now)
+            #expect(RunLoop.Timer(.after(.seconds(-1))) { _ in }.deadline == now)
+            #expect(RunLoop.Timer(.after(.seconds(Int64.min))) { _ in }.deadline == now)
         }
     }
 
@@ -67,17 +67,17 @@ import Testing
         ManualRunLoop.with { manual in
             let now = manual.now
             let every = RunLoop.Timer(.every(.seconds(2))) { _ in }
-            #expect(now.duration(to: every.fireInstant) == .seconds(2))
+            #expect(now.duration(to: every.deadline) == .seconds(2))
             #expect(every.interval == .seconds(2))
             #expect(every.repeats)
             let once = RunLoop.Timer(.after(.seconds(3))) { _ in }
             #expect(once.interval == nil)
             #expect(!once.repeats)
             let both = RunLoop.Timer(.after(.seconds(3), every: .seconds(1))) { _ in }
-            #expect(now.duration(to: both.fireInstant) == .seconds(3))
+            #expect(now.duration(to: both.deadline) == .seconds(3))
             #expect(both.interval == .seconds(1))
             let wall = RunLoop.Timer(.after(.seconds(1), clock: .realtime)) { _ in }
-            #expect(wall.fireInstant == manual.now(.realtime).advanced(by: .seconds(1)))
+            #expect(wall.deadline == manual.now(.realtime).advanced(by: .seconds(1)))
             #expect(RunLoop.Timer.Schedule.every(.seconds(1)) == .after(.seconds(1), every: .seconds(1)))
         }
     }

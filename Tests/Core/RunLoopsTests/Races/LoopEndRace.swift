@@ -53,7 +53,7 @@ final class LoopEndRace: CustomStringConvertible {
         let ending = EndingLoop(runs: runs)
         let loop = ending.loop
         let fate = Fate()
-        var delayed: RunLoop.Delayed?
+        var delayed: RunLoop.DelayedPerform?
         var isCancelled = false
         switch call {
         case .cancel: delayed = loop.perform(after: .zero, fate.closure())
@@ -69,8 +69,8 @@ final class LoopEndRace: CustomStringConvertible {
             case .cancel, .cancelInCommonModes: isCancelled = delayed.map(loop.cancel) ?? false
             case .stop: loop.stop()
             case .wakeUp: loop.wakeUp()
-            case .describe: _ = loop.dump()
-            case .addMode: loop.addCommonMode("marked")
+            case .describe: _ = loop.detailedDescription()
+            case .addMode: loop.markCommon("marked")
             }
         }
         ending.join()

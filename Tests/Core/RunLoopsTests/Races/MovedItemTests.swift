@@ -24,7 +24,7 @@ import Testing
         let (home, elsewhere) = (RunningLoop(), RunningLoop())
         for item in makeMovedItems(home.loop, elsewhere.loop) {
             let mode = RunLoop.Mode("new \(item.label)")
-            home.loop.addCommonMode(mode)
+            home.loop.markCommon(mode)
             #expect(!home.loop.contains(item, in: mode))
             #expect(elsewhere.loop.contains(item, in: .default))
             item.invalidate()
@@ -38,7 +38,7 @@ import Testing
         let (home, elsewhere) = (RunningLoop(), RunningLoop())
         let items = makeMovedItems(home.loop, elsewhere.loop)
         for item in items { elsewhere.loop.remove(item, from: .default) }
-        home.loop.addCommonMode("new")
+        home.loop.markCommon("new")
         for item in items {
             #expect(home.loop.contains(item, in: "new"))
             item.invalidate()
@@ -92,21 +92,21 @@ import Testing
             }
             let (early, sole, late) = (makeTimer(), makeTimer(), makeTimer())
             loop.add(early, in: .common)
-            for mode in modes.dropLast() { loop.addCommonMode(mode) }
+            for mode in modes.dropLast() { loop.markCommon(mode) }
             loop.add(sole, in: modes[50])
             loop.add(sole, in: .common)
             loop.add(late, in: .common)
-            loop.addCommonMode(modes[modes.count - 1])
+            loop.markCommon(modes[modes.count - 1])
             for timer in [early, sole, late] {
                 #expect(loop.contains(timer, in: .default) && modes.allSatisfy { loop.contains(timer, in: $0) })
             }
-            loop.run(mode: modes[modes.count - 1], for: .zero)
+            loop.run(in: modes[modes.count - 1], for: .zero)
             #expect(fired.copy == [modes[modes.count - 1], modes[modes.count - 1], modes[modes.count - 1]])
             for timer in [early, sole, late] {
                 timer.invalidate()
                 #expect(!loop.contains(timer, in: .default) && !modes.contains { loop.contains(timer, in: $0) })
             }
-            #expect(modes.allSatisfy { loop.isEmpty($0) } && loop.isEmpty(.default))
+            #expect(modes.allSatisfy { loop.isEmpty($0) } && loop.isEmpty(in: .default))
         }
     }
 

@@ -74,14 +74,14 @@ struct RacedItem: Sendable {
         case .removeCommon: home.remove(item, from: .common)
         case .removeElsewhere: track.elsewhere.remove(item, from: .default)
         case .removeFromEach: for mode in [.default] + track.marked { home.remove(item, from: mode) }
-        case .markCommon: home.addCommonMode(track.fresh)
+        case .markCommon: home.markCommon(track.fresh)
         case .invalidate:
             item.invalidate()
             if SystemCalls.threadID == home.threadID { record.isOver.store(true, ordering: .relaxed) }
         case .describe: _ = item.description
         case .signal: (item as? RunLoop.Source)?.signal()
         case .restart: (item as? RunLoop.Timer)?.restart(after: .zero)
-        case .setFireInstant: (item as? RunLoop.Timer).map { $0.fireInstant = $0.fireInstant }
+        case .setFireInstant: (item as? RunLoop.Timer).map { $0.deadline = $0.deadline }
         case .setTolerance: (item as? RunLoop.Timer).map { $0.tolerance = .seconds(1) - $0.tolerance }
         case .setEvents: (item as? RunLoop.DescriptorSource).map { $0.events = $0.events.isEmpty ? .readable : [] }
         }

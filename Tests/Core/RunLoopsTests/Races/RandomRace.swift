@@ -23,7 +23,7 @@ final class RandomRace: Sendable {
     private struct Waiting {
         let request: Request
         let loop: Int
-        let name: RunLoop.Delayed
+        let name: RunLoop.DelayedPerform
     }
 
     private static let modes: [RunLoop.Mode] = [.default, "other", "marked", .common]
@@ -81,10 +81,10 @@ final class RandomRace: Sendable {
         while !isOver.load(ordering: .acquiring) {
             let mode = Self.modes[Int.random(in: 0..<3, using: &random)]
             switch Int.random(in: 0..<8, using: &random) {
-            case 0: loop.poll(mode: mode)
-            case 1: loop.run(mode: mode, for: .microseconds(300), returnAfterSourceHandled: true)
+            case 0: loop.runTurn(in: mode)
+            case 1: loop.run(in: mode, for: .microseconds(300), returnsAfterSource: true)
             case 2: call(&random)
-            default: loop.run(mode: mode, for: .microseconds(Int.random(in: 0...500, using: &random)))
+            default: loop.run(in: mode, for: .microseconds(Int.random(in: 0...500, using: &random)))
             }
         }
         // From here on nobody asks for anything, and what was asked for in any mode has its turn.
@@ -92,7 +92,7 @@ final class RandomRace: Sendable {
         waitUntil { arrived.load(ordering: .acquiring) == Self.loopCount }
         let limit = SystemCalls.now(.monotonic) + 300_000_000_000
         while !isSettled, SystemCalls.now(.monotonic) < limit {
-            for mode in Self.modes.dropLast() { loop.run(mode: mode, for: .microseconds(100)) }
+            for mode in Self.modes.dropLast() { loop.run(in: mode, for: .microseconds(100)) }
         }
     }
 
@@ -148,7 +148,7 @@ final class RandomRace: Sendable {
         case 19: _ = (loop.currentMode, loop.modes, loop.commonModes, loop.isWaiting)
         case 20: _ = loop.nextTimerDeadline(in: mode)
         case 21: if random.oneIn(20) { _ = loop.debugDescription }
-        case 22: loop.addCommonMode("marked")
+        case 22: loop.markCommon("marked")
         default: replaceItem(&random)
         }
     }
@@ -187,7 +187,7 @@ final class RandomRace: Sendable {
         case let timer as RunLoop.Timer:
             switch Int.random(in: 0..<4, using: &random) {
             case 0: timer.restart(after: .microseconds(Int.random(in: 0...300, using: &random)))
-            case 1: timer.fireInstant = timer.fireInstant.advanced(by: .microseconds(100))
+            case 1: timer.deadline = timer.deadline.advanced(by: .microseconds(100))
             case 2: timer.tolerance = .microseconds(Int.random(in: 0...50, using: &random))
             default: _ = (timer.interval, timer.repeats, timer.tolerance)
             }
@@ -221,7 +221,7 @@ final class RandomRace: Sendable {
         case 0: return RunLoop.Source.sendable(order: Int.random(in: 0..<3, using: &random)) { _ in called() }
         case 1:
             let interval = random.oneIn(3) ? nil : Duration.microseconds(Int.random(in: 50...2000, using: &random))
-            let clock = RunLoop.TimeBase.allCases[Int.random(in: 0..<3, using: &random)]
+            let clock = RunLoop.ClockID.allCases[Int.random(in: 0..<3, using: &random)]
             return RunLoop.Timer.sendable(
                 .after(.microseconds(Int.random(in: 0...500, using: &random)), every: interval, clock: clock)
             ) { _ in called() }

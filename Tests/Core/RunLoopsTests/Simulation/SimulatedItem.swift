@@ -31,7 +31,7 @@ final class SimulatedItem {
 
     // Timers; nanoseconds.
     var date: Int64 = 0
-    var clock = RunLoop.TimeBase.monotonic
+    var clock = RunLoop.ClockID.monotonic
     var interval: Int64 = 0
     var tolerance: Int64 = 0
     var isRestarted = false
@@ -140,7 +140,7 @@ final class SimulatedDelay {
     let mode: Int
     let date: Int64
     var state = SimulatedBlock.State.waiting
-    var handle: RunLoop.Delayed?
+    var handle: RunLoop.DelayedPerform?
 
     init(_ number: Int, loop: Int, mode: Int, date: Int64) {
         self.number = number
@@ -200,7 +200,7 @@ final class SimulatedRun {
     let limit: SimulatedLimit
     let deadline: Int64
     let endsAfterSource: Bool
-    var handle: RunLoop.Run?
+    var handle: RunLoop.RunID?
     /// The activity that the run has passed last.
     var passed: RunLoop.Activities = []
     var isStopped = false

@@ -70,7 +70,7 @@ struct SimulatedStep {
 enum SimulatedAction {
     static let common = 3
 
-    case makeTimer(loop: Int, mode: Int, delay: Int, interval: Int, tolerance: Int, clock: RunLoop.TimeBase)
+    case makeTimer(loop: Int, mode: Int, delay: Int, interval: Int, tolerance: Int, clock: RunLoop.ClockID)
     case makeSource(loop: Int, mode: Int, order: Int)
     case makeObserver(loop: Int, mode: Int, order: Int, RunLoop.Activities, repeats: Bool)
     case makeDescriptor(loop: Int, mode: Int, CInt, RunLoop.DescriptorEvents, repeats: Bool)

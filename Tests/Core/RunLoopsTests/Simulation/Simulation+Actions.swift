@@ -229,7 +229,7 @@ extension Simulation {
                     item.date = max(now, now + Self.nanoseconds(delay))
                     item.missed = 0
                 }
-                timer.fireInstant = RunLoop.Instant(nanoseconds: now + Self.nanoseconds(delay), base: item.clock)
+                timer.deadline = RunLoop.Instant(nanoseconds: now + Self.nanoseconds(delay), clock: item.clock)
             }
         case .setTolerance(let number, let tolerance):
             withTimer(number) { item, timer in
@@ -310,7 +310,7 @@ extension Simulation {
                 item.enter(loop.number, mode, tick)
             }
         }
-        loop.loop.addCommonMode(SimulatedLoop.mode(mode))
+        try loop.loop.addCommonMode(SimulatedLoop.mode(mode))
     }
 
     /// The loop's thread ends with whatever is in the loop.
@@ -358,16 +358,16 @@ extension Simulation {
         switch limit {
         case .poll:
             asked()
-            result = loop.loop.poll(mode: name, returnAfterSourceHandled: afterSource)
+            result = loop.loop.runTurn(in: name, returnsAfterSource: afterSource)
         case .idle:
             asked()
-            result = loop.loop.runUntilIdle(mode: name)
+            result = loop.loop.runUntilIdle(in: name)
         case .never:
             asked()
-            result = loop.loop.run(mode: name, until: nil, returnAfterSourceHandled: afterSource)
+            result = loop.loop.run(in: name, until: nil, returnsAfterSource: afterSource)
         case .milliseconds(let length):
             asked(now + Self.nanoseconds(length))
-            result = loop.loop.run(mode: name, for: .milliseconds(length), returnAfterSourceHandled: afterSource)
+            result = loop.loop.run(in: name, for: .milliseconds(length), returnsAfterSource: afterSource)
         }
         if nextRun == nil { return }
         // No run has begun: there was nothing to run for.

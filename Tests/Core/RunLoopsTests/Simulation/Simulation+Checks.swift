@@ -35,8 +35,8 @@ extension Simulation {
         case .timer(let timer):
             if item.isValid {
                 expect(
-                    timer.fireInstant.nanoseconds == item.date,
-                    "\(item.name) is due \((timer.fireInstant.nanoseconds - item.date) / 1000) µs off its date")
+                    timer.deadline.nanoseconds == item.date,
+                    "\(item.name) is due \((timer.deadline.nanoseconds - item.date) / 1000) µs off its date")
             }
         case .source(let source):
             expect(

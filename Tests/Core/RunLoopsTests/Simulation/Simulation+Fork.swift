@@ -52,7 +52,7 @@ extension Simulation {
                 calls.value.append("timer")
                 loop.stop()
             }, in: .default)
-        let isStopped = loop.run(mode: .default, for: .seconds(600)) == .stopped
+        let isStopped = loop.run(in: .default, for: .seconds(600)) == .stopped
         return isStopped && calls.value == ["closure", "source", "timer"] && !loops.contains { $0.loop === loop }
     }
 }

@@ -62,7 +62,7 @@ extension Simulation {
         if activity == .beforeSources {
             run.looked = count()
             run.latest = WaitLimit()
-            for clock in RunLoop.TimeBase.allCases { run.latest[clock] = kernel.now(clock) }
+            for clock in RunLoop.ClockID.allCases { run.latest[clock] = kernel.now(clock) }
             loop.isWoken = false
         }
         if activity == .afterWaiting { see(run) }
@@ -78,7 +78,7 @@ extension Simulation {
     }
 
     private func see(_ run: SimulatedRun) {
-        for clock in RunLoop.TimeBase.allCases { run.latest[clock] = max(run.latest[clock], kernel.now(clock)) }
+        for clock in RunLoop.ClockID.allCases { run.latest[clock] = max(run.latest[clock], kernel.now(clock)) }
     }
 
     /// All observers of the activity that had to be called were called.

@@ -134,7 +134,7 @@ struct SimulationGenerator {
     private mutating func mode() -> Int { pick([0, 0, 0, 0, 1, 1, 2]) }
     private mutating func modeOrCommon() -> Int { random.oneIn(4) ? SimulatedAction.common : mode() }
     private mutating func blockModes() -> [Int] { random.oneIn(4) ? [mode(), modeOrCommon()] : [modeOrCommon()] }
-    private mutating func clock() -> RunLoop.TimeBase {
+    private mutating func clock() -> RunLoop.ClockID {
         pick([.monotonic, .monotonic, .monotonic, .boottime, .realtime])
     }
     private mutating func descriptor() -> CInt { CInt(100 + upTo(2)) }

@@ -131,7 +131,7 @@ final class CountingCalls: KernelCalls, @unchecked Sendable {
     func eventWrite(_ descriptor: CInt) -> CInt { pass("eventfd_write") { linux.eventWrite(descriptor) } }
     func eventTake(_ descriptor: CInt) -> CInt { pass("eventfd_read") { linux.eventTake(descriptor) } }
 
-    func timerCreate(_ base: RunLoop.TimeBase) -> CInt { pass("timerfd_create") { making(linux.timerCreate(base)) } }
+    func timerCreate(_ base: RunLoop.ClockID) -> CInt { pass("timerfd_create") { making(linux.timerCreate(base)) } }
 
     func timerSet(_ descriptor: CInt, deadline: Int64, cancelOnSet: Bool) -> CInt {
         pass("timerfd_settime") { linux.timerSet(descriptor, deadline: deadline, cancelOnSet: cancelOnSet) }

@@ -30,7 +30,7 @@ struct ForkProcessTests {
                     RunLoop.current.stop()
                 }
                 #expect(throws: Never.self) { try source.map { try loop.add($0, in: .default) } }
-                loop.poll()
+                loop.runTurn()
                 let end = ForkedChild.run {
                     switch deed {
                     case "invalidate": source?.invalidate()
@@ -72,7 +72,7 @@ struct ForkProcessTests {
                 let end = ForkedChild.run {
                     timer.restart(after: .zero)
                     timer.tolerance = .seconds(1)
-                    later.fireInstant = .now(.realtime)
+                    later.deadline = .now(.realtime)
                     source.signal()
                     descriptor.events = .writable
                     for item in [timer, later, source, observer, descriptor, other] as [RunLoop.Item] {
@@ -98,7 +98,7 @@ struct ForkProcessTests {
                 addDescriptorSource(RunLoop.DescriptorSource(pipe.first) { _, _ in loop.stop() }, to: loop)
                 loop.add(
                     RunLoop.Source.sendable(cancel: { _, _ in cancelled.increment() }, perform: { _ in }), in: .default)
-                loop.poll()
+                loop.runTurn()
                 let child = fork()
                 // Back to the thread's start routine, which tears down what is the thread's.
                 if child == 0 { return nil }
@@ -303,7 +303,7 @@ struct ForkProcessTests {
                 RunLoop.current.addSource()
                 return ForkedChild.run {
                     RunLoop.current.addSource()
-                    RunLoop.current.poll()
+                    RunLoop.current.runTurn()
                     exit(0)
                 }
             }

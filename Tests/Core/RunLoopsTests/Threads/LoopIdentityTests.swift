@@ -56,7 +56,7 @@ import Testing
                 }
             ) { _ in withExtendedLifetime(a) {} }
             loop.add(source, in: "private")
-            loop.addCommonMode("marked")
+            loop.markCommon("marked")
             loop.add(source, in: .common)
             witnesses[6].watch(source)
             loop.add(RunLoop.Timer(.after(.seconds(9))) { _ in withExtendedLifetime(b) {} }, in: .common)
@@ -106,14 +106,14 @@ import Testing
             #expect(!ended.contains(descriptorSource, in: .default))
             ended.perform { withExtendedLifetime(token) {} }
             ended.perform(in: [.default, "new"]) { withExtendedLifetime(token) {} }
-            ended.addCommonMode("marked")
+            ended.markCommon("marked")
             ended.wakeUp()
             ended.stop()
             #expect(ended.currentMode == nil)
             #expect(!ended.isWaiting)
             #expect(ended.nextTimerDeadline(in: .default) == nil)
-            #expect(!ended.dump().isEmpty)
-            timer.fireInstant = .now
+            #expect(!ended.detailedDescription().isEmpty)
+            timer.deadline = .now
             timer.tolerance = .seconds(1)
             source.signal()
             for item in [source, timer, observer, descriptorSource] { item.invalidate() }

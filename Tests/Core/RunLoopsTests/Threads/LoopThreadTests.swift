@@ -52,7 +52,7 @@ import Testing
             let waiting = TestThread {
                 let run = try? thread.sync { loop in
                     loop.performLocally { began.signal() }
-                    return loop.run(mode: .default, until: nil)
+                    return loop.run(in: .default, until: nil)
                 }
                 result.withLock { $0 = run }
             }
@@ -68,7 +68,7 @@ import Testing
             thread.loop.perform {
                 let loop = RunLoop.current
                 loop.add(RunLoop.Source(label: "keeper") { _ in }, in: .tracking)
-                loop.run(mode: .tracking, until: nil)
+                loop.run(in: .tracking, until: nil)
             }
             waitUntil { thread.loop.currentMode == .tracking }
             let mode = try thread.sync(in: [.tracking]) { loop in
@@ -98,9 +98,9 @@ import Testing
                 let loop = RunLoop.current
                 loop.performLocally {
                     loop.performLocally { began.signal() }
-                    loop.run(mode: .default, until: nil)
+                    loop.run(in: .default, until: nil)
                 }
-                loop.run(mode: .default, until: nil)
+                loop.run(in: .default, until: nil)
             }
             began.wait()
             return 5
@@ -161,7 +161,7 @@ import Testing
                 hold(witness.makeToken(), in: thread.loop)
                 thread.loop.perform {
                     RunLoop.current.add(RunLoop.Source(label: "keeper") { _ in }, in: "private")
-                    RunLoop.current.run(mode: "private", until: nil)
+                    RunLoop.current.run(in: "private", until: nil)
                 }
                 waitUntil { thread.loop.currentMode == "private" && thread.loop.isWaiting }
             }

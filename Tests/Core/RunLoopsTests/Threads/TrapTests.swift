@@ -33,7 +33,7 @@ import Testing
     @Test func `Running a loop on another thread traps`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let other = TestThread.run { RunLoop.current }
-            TestThread.run { _ = other.run(mode: .default, for: .zero) }
+            TestThread.run { _ = other.run(in: .default, for: .zero) }
         }
         expectText(result, "A run loop can only be run by its own thread")
         expectText(result, "Use perform, signal or stop")
@@ -67,14 +67,14 @@ import Testing
         expectText(result, "was the result of open or socket checked?")
     }
 
-    @Test func `A run limit or a fireInstant on the wrong clock traps`() async {
+    @Test func `A run limit or a deadline on the wrong clock traps`() async {
         let run = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            TestThread.run { _ = RunLoop.current.run(mode: .default, until: .now(.realtime)) }
+            TestThread.run { _ = RunLoop.current.run(in: .default, until: .now(.realtime)) }
         }
         expectText(run, "A run ends at an instant of the monotonic clock")
         expectText(run, "give instant.converted(to: .monotonic)")
         let timer = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            RunLoop.Timer(.after(.zero)) { _ in }.fireInstant = .now(.boottime)
+            RunLoop.Timer(.after(.zero)) { _ in }.deadline = .now(.boottime)
         }
         expectText(timer, "was given an instant of the boottime clock: give instant.converted(to: .monotonic)")
     }
@@ -91,7 +91,7 @@ import Testing
                         fires.increment()
                         if fires.count == 20 { loop.stop() }
                     }, in: .default)
-                _ = loop.run(mode: .default, for: .milliseconds(5))
+                _ = loop.run(in: .default, for: .milliseconds(5))
                 let child = fork()
                 if child == 0 {
                     // The output shows only the trap.
@@ -115,7 +115,7 @@ import Testing
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let uses: [@Sendable (RunLoop) -> Void] = [
                 { $0.stop() }, { $0.perform {} }, { $0.add(RunLoop.Source.sendable { _ in }, in: .default) },
-                { $0.run(mode: .default, for: .zero) }, { $0.addCommonMode("x") },
+                { $0.run(in: .default, for: .zero) }, { $0.markCommon("x") },
                 { $0.remove(RunLoop.Source.sendable { _ in }, from: .default) },
             ]
             let statuses = TestThread.run { () -> [CInt] in

@@ -5,5 +5,5 @@ let timer = RunLoop.Timer(.after(.milliseconds(500))) { _ in
     print("Half a second is over.")
 }
 loop.add(timer, in: .default)
-let result = loop.run(mode: .default, for: .seconds(1))
+let result = loop.run(in: .default, for: .seconds(1))
 print("The run has ended: \(result)")

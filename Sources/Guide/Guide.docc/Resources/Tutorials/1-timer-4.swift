@@ -7,5 +7,5 @@ let timer = RunLoop.Timer(.every(.milliseconds(500))) { _ in
     print("tick \(count)")
 }
 loop.add(timer, in: .default)
-let result = loop.run(mode: .default, for: .seconds(2))
+let result = loop.run(in: .default, for: .seconds(2))
 print("The run has ended: \(result)")

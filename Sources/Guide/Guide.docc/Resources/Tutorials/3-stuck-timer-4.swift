@@ -7,7 +7,7 @@ ManualRunLoop.with { manual in
         seconds += 1
         print("the clock shows \(seconds) s")
     }
-    manual.loop.addCommonMode(.tracking)
+    try manual.loop.addCommonMode(.tracking)
     manual.loop.add(clock, in: .common)
 
     var place = 0

@@ -14,4 +14,4 @@ RunLoop.main.add(tick, in: .default)
 
 let load = RunLoop.Timer(.after(.milliseconds(350)), label: "load") { _ in loadPages() }
 RunLoop.main.add(load, in: .default)
-RunLoop.main.run(mode: .default, for: .seconds(2))
+RunLoop.main.run(in: .default, for: .seconds(2))
