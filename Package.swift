@@ -66,7 +66,9 @@ extension Target {
             linkerSettings: links.map { .linkedLibrary($0) })
     }
 
-    /// A library that exports Apple's own names on Apple's systems, and needs nothing of this package there.
+    /// A library under Apple's names.
+    ///
+    /// On Apple's systems it re-exports Apple's own modules, and depends on no other target.
     static func original(_ name: String, _ dependencies: [String], links: [String] = []) -> Target {
         .target(
             name: name,
@@ -321,7 +323,7 @@ let tools = room(
         // Programs that hang: also on fibres and alternate stacks, by vfork and in a sandbox.
         .program("RunLoopsHangPrograms", ["RunLoopsDiagnostics", "RunLoops", "CHangScenes"]),
         .c("CHangScenes"),
-        // Programs with tasks that wait. Nothing of this package is in them.
+        // Programs with tasks that wait. They link no library of this package.
         .program("RunLoopsTasksPrograms"),
         // The tool from inside: its arguments, figures and screens; and from outside, in a pseudo-terminal.
         .tests(
