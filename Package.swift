@@ -182,7 +182,8 @@ let libraries = room(
         .tests(
             "RunLoopsConcurrencyTests",
             [
-                "RunLoopsConcurrency", "RunLoopsEvents", "RunLoopsKit", "RunLoopsPorts", "RunLoopsTesting",
+                "RunLoopsConcurrency", "RunLoopsEvents", "RunLoopsKit", "RunLoopsPorts", "RunLoopsCalendar",
+                "RunLoopsTesting",
                 "RunLoopsDiagnostics", "RunLoopsConcurrencyPrograms", "RunLoopsSynchronousMainPrograms",
                 "RunLoopsMainActorPrograms",
             ]),
@@ -235,11 +236,12 @@ let application = room(
             providers: [.apt(["libchafa-dev"])]),
     ],
     tests: [
-        .tests("LoopUITests", ["LoopUI", "LoopUITesting", "RunLoopsTesting"]),
+        .tests("LoopUITests", ["LoopUI", "LoopUITesting", "LoopUITerminalPrograms", "RunLoopsTesting"]),
         .tests(
             "LoopUITerminalTests",
             ["LoopUITerminal", "LoopUI", "LoopUITesting", "LoopUITerminalPrograms", "TerminalTestSupport"]),
-        .program("LoopUITerminalPrograms", ["LoopUITerminal", "LoopUI", "RunLoops", "RunLoopsEvents"]),
+        .program(
+            "LoopUITerminalPrograms", ["LoopUITerminal", "LoopUI", "LoopUITesting", "RunLoops", "RunLoopsEvents"]),
         // A terminal, and a program on it.
         .swift("TerminalTestSupport", ["LoopUI", "RunLoopsTestSupport"]),
         .tests("LoopUIWindowTests", ["LoopUIWindow", "LoopUI", "LoopUIWindowPrograms", .xcb]),
@@ -315,8 +317,9 @@ let tools = room(
         .tests(
             "RunLoopsDiagnosticsTests",
             [
-                "RunLoopsSystem", "RunLoopsDiagnostics", "RunLoopsTesting", "CRunLoopsKernel", "CHoldingChild",
-                "CRunLoopsStackSampling", "runloop", "RunLoopsDiagnosticsPrograms", "RunLoopsHangPrograms",
+                "RunLoopsSystem", "RunLoopsDiagnostics", "RunLoopsKit", "RunLoopsTesting", "CRunLoopsKernel",
+                "CHoldingChild", "CRunLoopsStackSampling", "runloop", "RunLoopsDiagnosticsPrograms",
+                "RunLoopsHangPrograms",
                 "RunLoopsTasksPrograms",
             ]),
         .program("RunLoopsDiagnosticsPrograms", ["RunLoopsDiagnostics", "RunLoops", "RunLoopsKit", "CRunLoopsKernel"]),
@@ -394,7 +397,7 @@ let testing = room(
     "Testing",
     sources: [
         // Manual kernel and clock, trace recorder, threads with a loop.
-        .swift("RunLoopsTesting", ["RunLoops", "RunLoopsKit"]),
+        .swift("RunLoopsTesting", ["RunLoops", "RunLoopsKit", "RunLoopsLibC"]),
         // A test trait for tests that need a live main loop. It takes the main thread of the test runner that links it.
         .swift("RunLoopsTestingMain", ["RunLoops", "RunLoopsConcurrency", "CRunLoopsTestingMain"]),
         .c("CRunLoopsTestingMain", ["CRunLoopsKernel"]),
