@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `read passes each name with its kind until body returns false, and finds nothing in a removed directory`()
+    @Test func `read passes each name and kind until body returns false, and finds no entry in a removed directory`()
         throws
     {
         let directory = TemporaryDirectory()
