@@ -66,7 +66,9 @@ extension Target {
             linkerSettings: links.map { .linkedLibrary($0) })
     }
 
-    /// A library that exports Apple's own names on Apple's systems, and needs nothing of this package there.
+    /// A library under Apple's names.
+    ///
+    /// On Apple's systems it re-exports Apple's own modules, and depends on no other target.
     static func original(_ name: String, _ dependencies: [String], links: [String] = []) -> Target {
         .target(
             name: name,
@@ -180,7 +182,8 @@ let libraries = room(
         .tests(
             "RunLoopsConcurrencyTests",
             [
-                "RunLoopsConcurrency", "RunLoopsEvents", "RunLoopsKit", "RunLoopsPorts", "RunLoopsTesting",
+                "RunLoopsConcurrency", "RunLoopsEvents", "RunLoopsKit", "RunLoopsPorts", "RunLoopsCalendar",
+                "RunLoopsTesting",
                 "RunLoopsDiagnostics", "RunLoopsConcurrencyPrograms", "RunLoopsSynchronousMainPrograms",
                 "RunLoopsMainActorPrograms",
             ]),
@@ -233,11 +236,12 @@ let application = room(
             providers: [.apt(["libchafa-dev"])]),
     ],
     tests: [
-        .tests("LoopUITests", ["LoopUI", "LoopUITesting", "RunLoopsTesting"]),
+        .tests("LoopUITests", ["LoopUI", "LoopUITesting", "LoopUITerminalPrograms", "RunLoopsTesting"]),
         .tests(
             "LoopUITerminalTests",
             ["LoopUITerminal", "LoopUI", "LoopUITesting", "LoopUITerminalPrograms", "TerminalTestSupport"]),
-        .program("LoopUITerminalPrograms", ["LoopUITerminal", "LoopUI", "RunLoops", "RunLoopsEvents"]),
+        .program(
+            "LoopUITerminalPrograms", ["LoopUITerminal", "LoopUI", "LoopUITesting", "RunLoops", "RunLoopsEvents"]),
         // A terminal, and a program on it.
         .swift("TerminalTestSupport", ["LoopUI", "RunLoopsTestSupport"]),
         .tests("LoopUIWindowTests", ["LoopUIWindow", "LoopUI", "LoopUIWindowPrograms", .xcb]),
@@ -313,15 +317,16 @@ let tools = room(
         .tests(
             "RunLoopsDiagnosticsTests",
             [
-                "RunLoopsSystem", "RunLoopsDiagnostics", "RunLoopsTesting", "CRunLoopsKernel", "CHoldingChild",
-                "CRunLoopsStackSampling", "runloop", "RunLoopsDiagnosticsPrograms", "RunLoopsHangPrograms",
+                "RunLoopsSystem", "RunLoopsDiagnostics", "RunLoopsKit", "RunLoopsTesting", "CRunLoopsKernel",
+                "CHoldingChild", "CRunLoopsStackSampling", "runloop", "RunLoopsDiagnosticsPrograms",
+                "RunLoopsHangPrograms",
                 "RunLoopsTasksPrograms",
             ]),
         .program("RunLoopsDiagnosticsPrograms", ["RunLoopsDiagnostics", "RunLoops", "RunLoopsKit", "CRunLoopsKernel"]),
         // Programs that hang: also on fibres and alternate stacks, by vfork and in a sandbox.
         .program("RunLoopsHangPrograms", ["RunLoopsDiagnostics", "RunLoops", "CHangScenes"]),
         .c("CHangScenes"),
-        // Programs with tasks that wait. Nothing of this package is in them.
+        // Programs with tasks that wait. They link no library of this package.
         .program("RunLoopsTasksPrograms"),
         // The tool from inside: its arguments, figures and screens; and from outside, in a pseudo-terminal.
         .tests(
@@ -392,7 +397,7 @@ let testing = room(
     "Testing",
     sources: [
         // Manual kernel and clock, trace recorder, threads with a loop.
-        .swift("RunLoopsTesting", ["RunLoops", "RunLoopsKit"]),
+        .swift("RunLoopsTesting", ["RunLoops", "RunLoopsKit", "RunLoopsLibC"]),
         // A test trait for tests that need a live main loop. It takes the main thread of the test runner that links it.
         .swift("RunLoopsTestingMain", ["RunLoops", "RunLoopsConcurrency", "CRunLoopsTestingMain"]),
         .c("CRunLoopsTestingMain", ["CRunLoopsKernel"]),

@@ -9,7 +9,7 @@ let package = Package(
     // A link with the name of the package: the folder of a checkout may have any.
     dependencies: [.package(path: "../.package/swift-run-loops")],
     targets: [
-        // Depends on nothing, so nothing of this package acts when it is loaded.
+        // No dependencies: no code of this package is loaded.
         .executableTarget(name: "OnFoundation"),
         .executableTarget(
             name: "OnRunLoops",

@@ -26,6 +26,8 @@ let package = Package(
             dependencies: [
                 "CGTK", .product(name: "RunLoops", package: "swift-run-loops"),
                 .product(name: "RunLoopsGLib", package: "swift-run-loops"),
+                // Foundation's main loop in this package's; no source imports it.
+                .product(name: "RunLoopsFoundation", package: "swift-run-loops"),
             ],
             swiftSettings: strict),
     ]

@@ -23,7 +23,11 @@ let package = Package(
         .target(name: "CQt", dependencies: ["CQtWidgets"]),
         .executableTarget(
             name: "qt-example",
-            dependencies: ["CQt", .product(name: "RunLoops", package: "swift-run-loops")],
+            dependencies: [
+                "CQt", .product(name: "RunLoops", package: "swift-run-loops"),
+                // Foundation's main loop in this package's; no source imports it.
+                .product(name: "RunLoopsFoundation", package: "swift-run-loops"),
+            ],
             swiftSettings: strict),
     ],
     // Qt 6 asks for it.

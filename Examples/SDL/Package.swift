@@ -24,6 +24,8 @@ let package = Package(
             dependencies: [
                 "CSDL", .product(name: "RunLoops", package: "swift-run-loops"),
                 .product(name: "RunLoopsEvents", package: "swift-run-loops"),
+                // Foundation's main loop in this package's; no source imports it.
+                .product(name: "RunLoopsFoundation", package: "swift-run-loops"),
             ],
             swiftSettings: strict),
     ]

@@ -120,7 +120,7 @@ extension Reader {
     }
 }
 
-/// What the fuzzed unwinder reads as the memory of the process.
+/// The bytes that the fuzzed unwinder reads in place of the memory of the process.
 nonisolated(unsafe) private var tables = UnsafeRawBufferPointer(start: nil, count: 0)
 
 private func copyTables(_ from: UInt64, _ to: UnsafeMutableRawPointer?, _ size: Int) -> Int {
@@ -130,7 +130,7 @@ private func copyTables(_ from: UInt64, _ to: UnsafeMutableRawPointer?, _ size: 
     return part.count
 }
 
-/// Memory of so many bytes, with nothing behind it.
+/// Calls `body` with an allocation of exactly `count` bytes, so that the address sanitizer reports an access past its end.
 private func withExactly(_ count: Int, _ body: (UnsafeMutableRawPointer) -> Void) {
     let room = malloc(count)!
     defer { free(room) }

@@ -103,11 +103,14 @@ public import RunLoopsTesting
         application.run(until: RunLoop.Instant(nanoseconds: min(end.nanoseconds, .max - 1), clock: now.clock))
     }
 
-    /// Serves the closures that other threads give to the process's main loop, until a condition holds, and has the results
-    /// drawn.
+    /// Serves what happens outside of virtual time until a condition holds, and has the results drawn: closures that other
+    /// threads give to the process's main loop, and descriptors, such as those of a child.
+    ///
+    /// Tasks on the main actor run meanwhile only where the test itself is none: in a program with a synchronous main
+    /// function. A test function on the main actor has the actor until it returns.
     ///
     /// The wait takes real time. The process's main loop runs in the default mode meanwhile, so closures of other tests may
-    /// run too. Use it where the code under test has a thread of its own.
+    /// run too. Use it where the code under test has a thread, a child or a connection of its own.
     ///
     /// - Parameter condition: Checked after each turn of the main loop.
     public func waitForOtherThreads(until condition: () -> Bool) {
@@ -115,6 +118,7 @@ public import RunLoopsTesting
             _ = RunLoop.replaceCurrent(with: .ofMainThread)
             RunLoop.ofMainThread.run(in: .default, for: .milliseconds(10))
             _ = RunLoop.replaceCurrent(with: manual.loop)
+            manual.lookAtOpenDescriptors()
             settle()
         }
     }

@@ -5,14 +5,14 @@ internal import CRunLoopsKernel
 
 /// The entries of directories, whose names may be as long as the kernel allows.
 package enum DirectoryEntries {
-    /// Calls `body` with each entry of an open directory but `.` and `..`, until it returns `false`.
+    /// Calls `body` with each entry of an open directory except `.` and `..`, until `body` returns `false`.
     ///
     /// - Parameters:
-    ///   - directory: A descriptor that is read from its position on.
-    ///   - body: Gets the name, and whether it is that of a directory; a link to a directory does not count as one.
+    ///   - directory: The descriptor of the directory. Reading begins at its current offset.
+    ///   - body: Receives the name, and whether the entry is a directory; a symbolic link to a directory is not.
     /// - Returns: 0, or a negative error number.
-    /// - Complexity: O(n) in the entries; a system call for each 8 KiB of them, and one more for each whose file system
-    ///   does not say what it is.
+    /// - Complexity: O(n) in the entries, with one system call for each 8 KiB of entries, and one for each entry whose
+    ///   kind the file system does not report (`DT_UNKNOWN`).
     package static func read(_ directory: CInt, _ body: (SystemText, _ isDirectory: Bool) -> Bool) -> CInt {
         withUnsafeTemporaryAllocation(byteCount: Int(RL_ENTRIES_ROOM), alignment: 8) { room in
             while true {

@@ -84,7 +84,7 @@ struct PortSet {
         defer { closedir(directory) }
         var found: [CInt] = []
         while let entry = readdir(directory) {
-            // SAFETY: the C library ends the name with a zero. The field's 256 bytes say nothing of the record's length.
+            // SAFETY: the C library ends the name with a zero. The name may be longer than the 256 bytes of its field in Swift.
             let field = UnsafeRawPointer(entry) + (MemoryLayout<dirent>.offset(of: \.d_name) ?? 0)
             let name = String(cString: field.assumingMemoryBound(to: CChar.self))
             guard let number = CInt(name), try members(of: number)?.contains(member) == true else { continue }

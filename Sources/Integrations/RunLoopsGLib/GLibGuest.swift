@@ -15,10 +15,11 @@ public import RunLoops
 ///
 /// Thread safety: made on the loop's thread, which must run the context; running the context on another thread traps.
 public final class GLibGuest {
-    /// Serves what makes the loop's descriptor readable, and what the thread has posted without a wake-up.
+    /// Runs the loop when its descriptor is readable, and when the thread has posted work without a wake-up.
     private let source: GLibFunctions.Object
-    /// Runs the loop once more before the context waits, when no other source is ready: an observer of `beforeWaiting` sees what any callback
-    /// of GLib's has done before.
+    /// Runs the loop once more before the context waits, when no other source is ready.
+    ///
+    /// Observers of `beforeWaiting` are then called after every callback of GLib that has run.
     private let last: GLibFunctions.Object
 
     /// Adds the current thread's loop to a context.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import RunLoops
+internal import RunLoopsLibC
 internal import Synchronization
 
 /// A kernel whose time stands still until a wait moves it, and whose descriptors are ready when a test says so.
@@ -35,6 +36,16 @@ package final class ManualKernel: Kernel, @unchecked Sendable {
 
     package init() {}
 
+    private struct WeakReadiness {
+        weak var readiness: ManualReadiness?
+    }
+
+    /// The sets of descriptors of the loop's modes.
+    private var sets: [WeakReadiness] = []
+
+    /// Looks which of the watched descriptors are ready in real time; each is reported once, by the next look or wait.
+    package func lookAtOpenDescriptors() { for set in sets { set.readiness?.lookAtOpenDescriptors() } }
+
     /// The number of calls of ``wake(_:_:)``.
     package var wakeCalls: Int { wakes.load(ordering: .relaxed) }
 
@@ -49,7 +60,12 @@ package final class ManualKernel: Kernel, @unchecked Sendable {
         }
     }
 
-    package func makeReadiness() -> any Readiness { ManualReadiness(kernel: self) }
+    package func makeReadiness() -> any Readiness {
+        let readiness = ManualReadiness(kernel: self)
+        sets.removeAll { $0.readiness == nil }
+        sets.append(WeakReadiness(readiness: readiness))
+        return readiness
+    }
 
     package func wake(_ word: borrowing WakeWord, _ phase: WakeWord.Phase) { wakes.add(1, ordering: .relaxed) }
 
@@ -134,6 +150,8 @@ package enum ManualHappening {
 final class ManualReadiness: Readiness {
     private let kernel: ManualKernel
     private var registered: [CInt: (events: RunLoop.DescriptorEvents, token: UInt64)] = [:]
+    /// Descriptors that were ready at the last look at real descriptors, and whether that was reported since.
+    private var found: [(descriptor: CInt, events: RunLoop.DescriptorEvents, isReported: Bool)] = []
 
     init(kernel: ManualKernel) {
         self.kernel = kernel
@@ -161,15 +179,20 @@ final class ManualReadiness: Readiness {
 
     func unregister(_ descriptor: CInt) {
         if registered.removeValue(forKey: descriptor) != nil { kernel.watched -= 1 }
+        found.removeAll { $0.descriptor == descriptor }
     }
+
+    func isWatching(_ descriptor: CInt) -> Bool { registered[descriptor] != nil }
 
     func look(into ready: inout [ReadyDescriptor]) {
         kernel.countPoll()
         collect(into: &ready)
+        takeFound(into: &ready)
     }
 
     func wait(_ word: borrowing WakeWord, until limit: WaitLimit, into ready: inout [ReadyDescriptor]) {
         collect(into: &ready)
+        takeFound(into: &ready)
         if ready.isEmpty {
             kernel.sleep(word, until: limit) { isReady }
             collect(into: &ready)
@@ -177,12 +200,42 @@ final class ManualReadiness: Readiness {
     }
 
     func confirm(_ descriptor: CInt) -> RunLoop.DescriptorEvents {
-        kernel.ready.first { $0.descriptor == descriptor }?.events ?? []
+        kernel.ready.first { $0.descriptor == descriptor }?.events
+            ?? found.first { $0.descriptor == descriptor }?.events ?? []
     }
 
     func close() {
         kernel.watched -= registered.count
-        registered = [:]
+        (registered, found) = ([:], [])
+    }
+
+    // MARK: Real descriptors
+
+    func lookAtOpenDescriptors() {
+        found = []
+        for (descriptor, entry) in registered {
+            let events = Self.poll(descriptor, entry.events)
+            if !events.isEmpty { found.append((descriptor, events, false)) }
+        }
+    }
+
+    private func takeFound(into ready: inout [ReadyDescriptor]) {
+        for index in found.indices where !found[index].isReported {
+            found[index].isReported = true
+            guard let (_, token) = registered[found[index].descriptor] else { continue }
+            ready.append(ReadyDescriptor(token: token, events: found[index].events))
+        }
+    }
+
+    /// The events for which an open descriptor is ready now; none for a number that is not open.
+    private static func poll(_ descriptor: CInt, _ events: RunLoop.DescriptorEvents) -> RunLoop.DescriptorEvents {
+        let bits: [(RunLoop.DescriptorEvents, Int32)] = [
+            (.readable, POLLIN), (.writable, POLLOUT), (.hangUp, POLLHUP), (.error, POLLERR), (.priority, POLLPRI),
+        ]
+        let asked = bits.filter { events.contains($0.0) }.reduce(0) { $0 | $1.1 }
+        var polled = pollfd(fd: descriptor, events: Int16(asked), revents: 0)
+        guard RunLoopsLibC.poll(&polled, 1, 0) > 0 else { return [] }
+        return bits.filter { Int32(polled.revents) & $0.1 != 0 }.reduce(into: []) { $0.formUnion($1.0) }
     }
 
     private var isReady: Bool {

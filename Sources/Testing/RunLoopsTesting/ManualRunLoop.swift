@@ -116,6 +116,9 @@ public final class ManualRunLoop {
         if !events.isEmpty { kernel.ready.append((descriptor, events)) }
     }
 
+    /// Has the loop's next turn report the descriptors in it that are ready in real time, such as the pipes of a child.
+    package func lookAtOpenDescriptors() { kernel.lookAtOpenDescriptors() }
+
     // MARK: What went wrong, and what it cost
 
     /// Makes the next `call` (such as `epoll_ctl`) fail with an error number.

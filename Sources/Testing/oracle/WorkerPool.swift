@@ -6,13 +6,6 @@ internal import OracleScenarios
 
 /// Distributes a range of scenarios among worker processes and adds up their results.
 struct WorkerPool {
-    struct Tally {
-        var settled = 0
-        var awake = 0
-        var reordered = 0
-        var differences = 0
-    }
-
     /// The number of scenarios for one worker: few enough that its main loop has not too many modes, and so many that
     /// the start of the worker costs little.
     private static let batch = 250

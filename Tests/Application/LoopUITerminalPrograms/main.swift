@@ -235,4 +235,8 @@ final class Titles: PictureWriter {
     }
 }
 
+if CommandLine.arguments.dropFirst().first == "editor", let text = CommandLine.arguments.last {
+    playEditor(text)
+    exit(0)
+}
 Application.main(Program.self, pictures: CommandLine.arguments.dropFirst().first == "picture" ? Titles() : nil)

@@ -65,7 +65,7 @@ import Testing
         let bytes = [UInt8](repeating: 1, count: 1 << 16)
         var written = 0
         while true {
-            let count = Device.send(bytes, to: ends[1], isBlocking: Device.isBlocking(ends[1]))
+            let count = bytes.withUnsafeBytes { Device.send($0, to: ends[1], isBlocking: Device.isBlocking(ends[1])) }
             if count < 0 { break }
             written += count
         }

@@ -12,16 +12,18 @@ import Testing
 
     @Test(.enabled(if: FileManager.default.fileExists(atPath: root.appending(path: "Snippets").path)))
     func `Each listing that the tests run is the listing of the guide`() throws {
-        let all = try String(
-            contentsOf: Self.root.appending(path: "Tests/Application/LoopUITests/GuideListings.swift"), encoding: .utf8)
-        let listings = all.split(separator: "\n// MARK: ").dropFirst()
-        #expect(listings.count == 6)
+        let files = ["LoopUITests/GuideListings.swift", "LoopUITerminalPrograms/EditorListing.swift"]
+        let listings = try files.flatMap { file in
+            try String(contentsOf: Self.root.appending(path: "Tests/Application/\(file)"), encoding: .utf8)
+                .split(separator: "\n// MARK: ").dropFirst()
+        }.filter { $0.hasPrefix("Snippets/") || $0.hasPrefix("Sources/") || $0.hasPrefix("Examples/") }
+        #expect(listings.count == 8)
         for listing in listings {
             let lines = listing.split(separator: "\n")
             let path = String(try #require(lines.first))
             let guide = try String(contentsOf: Self.root.appending(path: path), encoding: .utf8).split(separator: "\n")
-                .prefix { !$0.hasPrefix("try TestApplication") }
-                .filter { !$0.hasPrefix("import ") && !$0.contains("// snippet.") }
+                .prefix { !$0.hasPrefix("try TestApplication") && !$0.hasPrefix("do {") }
+                .filter { !$0.hasPrefix("import ") && !$0.contains("// snippet.") && $0 != "#if Window" }
                 // The first lines of a snippet say what it is.
                 .drop { $0.hasPrefix("// ") }
                 .map { String($0).replacing("@main final class", with: "final class") }
@@ -81,6 +83,27 @@ import Testing
             app.press(.enter)
             #expect(app.text.contains("1: hello, Ada!"))
         }
+    }
+
+    @Test func `The program in a window greets`() throws {
+        try run(UIWindowProgram.Program()) { app in #expect(app.text.contains("Hello from a window.")) }
+    }
+
+    @Test(.timeLimit(.minutes(10)), arguments: [("echo Milk >", "Milk"), ("exit 3 #", "exit 3 #: exited(3)")])
+    func `The note shows what the user's editor has written, or how the editor has ended`(editor: String, shown: String)
+        throws
+    {
+        let program = Process()
+        let folder = try #require(Bundle.main.executableURL).deletingLastPathComponent()
+        program.executableURL = folder.appending(path: "LoopUITerminalPrograms")
+        program.arguments = ["editor", shown]
+        program.environment = ProcessInfo.processInfo.environment.merging(["EDITOR": editor]) { $1 }
+        let output = Pipe()
+        program.standardOutput = output
+        try program.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        program.waitUntilExit()
+        #expect(text == "shown: \(shown)\n")
     }
 
     @Test func `The box follows a drag and returns after two taps`() throws {

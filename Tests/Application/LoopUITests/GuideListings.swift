@@ -324,3 +324,17 @@ import RunLoops
         }
     }
 }
+
+// MARK: Snippets/UIWindowProgram.swift
+
+@MainActor enum UIWindowProgram {
+    final class Program: ApplicationDelegate {
+        func applicationDidFinishLaunching(_ application: Application) {
+            let controller = ViewController()
+            controller.view = Label("Hello from a window.")
+            let window = Window()
+            window.rootViewController = controller
+            window.makeKeyAndVisible()
+        }
+    }
+}

@@ -12,7 +12,7 @@ import Testing
 /// Our loop under `g_main_loop_run`.
 @Suite(.timeLimit(.minutes(10)))
 struct GuestTests {
-    @Test func `The layout of GLib's structures is that of its headers`() {
+    @Test func `The sizes of this library's structures equal those in GLib's headers`() {
         #expect(sourceSize == MemoryLayout<GSource>.stride)
         #expect(MemoryLayout<SourceFunctions>.size == MemoryLayout<GSourceFuncs>.size)
         #expect(MemoryLayout<pollfd>.size == MemoryLayout<GPollFD>.size)

@@ -91,6 +91,29 @@ import Testing
         }
     }
 
+    @Test func `Answers keep their order and their end when a run nested in an answer reads more lines and the end`()
+        throws
+    {
+        try withLoop { loop in
+            let (input, output) = (try Pipe(), try Pipe())
+            let asked = Box<[String]>([])
+            try loop.answerLines(of: input.reader, on: output.writer) { line in
+                asked.value.append(line)
+                if line == "one" {
+                    input.write("three\nfour")
+                    input.closeWriter()
+                    _ = loop.runUntilIdle()
+                }
+                return "\(line)!"
+            }
+            output.writer.close()
+            input.write("one\ntwo\n")
+            #expect(loop.runPlenty() == .finished)
+            #expect(asked.value == ["one", "two", "three", "four"])
+            #expect(output.readToEnd() == "one!\ntwo!\nthree!\nfour!\n")
+        }
+    }
+
     // MARK: By a socket
 
     @Test func `A listener answers each client, except a client that sends a line longer than the limit`()

@@ -65,7 +65,9 @@ import Testing
         }
     }
 
-    @Test func `read passes each name with its kind, stops when it is told to, and knows a removed directory`() throws {
+    @Test func `read passes each name and kind until body returns false, and finds no entry in a removed directory`()
+        throws
+    {
         let directory = TemporaryDirectory()
         directory.write(String(repeating: "f", count: 255))
         directory.makeDirectory("directory")

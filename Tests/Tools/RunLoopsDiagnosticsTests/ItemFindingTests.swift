@@ -3,6 +3,7 @@
 
 import Glibc
 import RunLoops
+import RunLoopsKit
 import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
@@ -193,6 +194,67 @@ struct ItemFindingTests {
         let found = try RunLoop.Trace.Report(json: trace.chromeJSON()).findings()
         #expect(found.map(\.kind) == [.descriptorClosed])
         #expect(found.first?.subject == "gone")
+    }
+
+    @Test func `a descriptor that was closed while a source watches it is found after its number was reused`() throws {
+        let recording = RunLoop.Recording()
+        let trace = try TestThread.run { () throws -> RunLoop.Trace in
+            let loop = RunLoop.current
+            let (closed, open) = (DescriptorPair.pipe(), DescriptorPair.pipe())
+            recording.add(loop)
+            let number = fcntl(closed.first, F_DUPFD_CLOEXEC, 900)
+            let source = RunLoop.DescriptorSource(number, label: "gone") { _, _ in }
+            let other = RunLoop.DescriptorSource(open.first, label: "there") { _, _ in }
+            for source in [source, other] { try loop.add(source, in: .default) }
+            loop.runTurn()
+            // Closes the number, and gives it to another file, in one step.
+            #expect(dup2(open.second, number) == number)
+            defer {
+                for source in [source, other] { source.invalidate() }
+                Glibc.close(number)
+            }
+            return recording.trace()
+        }
+        let found = try RunLoop.Trace.Report(json: trace.chromeJSON()).findings()
+        #expect(found.map(\.kind) == [.descriptorClosed])
+        #expect(found.map(\.subject) == ["gone"])
+    }
+
+    // MARK: Released
+
+    @Test func `a watchdog and a display link that are released at once are found`() throws {
+        let found = try findings { manual in
+            let kept = RunLoop.DisplayLink(framesPerSecond: 4) { _ in }
+            for _ in 0..<2 { RunLoop.WatchdogTimer(limit: .seconds(1)) {}.feed() }
+            _ = RunLoop.DisplayLink(framesPerSecond: 60) { _ in }
+            manual.advance(by: .seconds(2))
+            withExtendedLifetime(kept) {}
+        }
+        #expect(found.map(\.kind) == [.releasedAtOnce, .releasedAtOnce])
+        #expect(found.map(\.subject) == ["display link", "watchdog timer"])
+        #expect(found.last?.text.contains("(2 times)") == true)
+        #expect(found.last?.text.contains("Keep it in a property.") == true)
+    }
+
+    @Test func `a watchdog and a display link that have worked, or were ended, are not found when they are released`()
+        throws
+    {
+        let found = try findings { manual in
+            var link: RunLoop.DisplayLink? = RunLoop.DisplayLink(framesPerSecond: 4) { _ in }
+            var watchdog: RunLoop.WatchdogTimer? = RunLoop.WatchdogTimer(limit: .seconds(1)) {}
+            watchdog?.feed()
+            manual.advance(by: .milliseconds(500))
+            (link, watchdog) = (nil, nil)
+            let ended = RunLoop.DisplayLink(framesPerSecond: 60) { _ in }
+            ended.invalidate()
+            _ = RunLoop.DisplayLink(framesPerSecond: 60, isPaused: true) { _ in }
+            let cancelled = RunLoop.WatchdogTimer(limit: .seconds(1)) {}
+            cancelled.feed()
+            cancelled.cancel()
+            _ = RunLoop.WatchdogTimer(limit: .seconds(1)) {}
+            #expect(link == nil && watchdog == nil)
+        }
+        #expect(found.isEmpty)
     }
 
     // MARK: Signalled, never woken

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A program whose tasks are looked at from outside: the first argument says which scene is played. The program imports
-// nothing of this package. It ends when its input ends.
+// A program whose tasks are read from another process. The first argument names the scene to play. The program imports no library
+// of this package, and ends at the end of its input.
 
 import Glibc
 import Synchronization

@@ -10,7 +10,6 @@ final class Measurement {
     private let window: Window
     private let picture: String?
     private let end: @MainActor (Bool) -> Void
-    private var wakes = 0
 
     init(_ window: Window, picture: String?, end: @escaping @MainActor (Bool) -> Void) {
         self.window = window
@@ -21,17 +20,13 @@ final class Measurement {
     func run() async throws {
         // The first frames are GTK's.
         try await Task.sleep(for: .seconds(1))
-        let observer = RunLoop.Observer.mainActor(.afterWaiting) { [self] _, _ in wakes += 1 }
-        RunLoop.main.add(observer, in: .default)
         let isClicked = try await click()
         if let picture, !window.savePicture(picture) { print("no picture could be saved") }
         let hops = try await measureHops(200)
-        let isCounted = wakes > 0
         window.stopClock()
-        countWakes(seconds: 5) { [self] in
-            observer.invalidate()
-            print("wake-ups of the run loop while the window idles 5 s: \(wakes)")
-            end(isClicked && isCounted && hops == 200 && wakes == 0)
+        Handler.countSleeps(seconds: 5) { [end] count in
+            print("wake-ups of the main thread while the window idles 5 s: \(count)")
+            end(isClicked && hops == 200 && count == 0)
         }
     }
 
@@ -71,26 +66,53 @@ final class Measurement {
             "99 % within \(text(delays[count * 99 / 100])), longest \(text(delays[count - 1]))")
         return delays.count
     }
+}
 
-    /// Counts until a timeout of GLib's, which is no timer of this package's loop.
-    private func countWakes(seconds: guint, _ then: @escaping @MainActor () -> Void) {
-        // What is under way has to end before the count begins.
-        let after = { (milliseconds: guint, body: @escaping @MainActor () -> Void) in
-            let data = Unmanaged.passRetained(Body(body)).toOpaque()
-            g_timeout_add_full(
-                G_PRIORITY_DEFAULT, milliseconds,
-                { data in
-                    // SAFETY: the body that is passed below; called on the main thread, which runs GTK.
-                    let body = Unmanaged<Body>.fromOpaque(data.unsafelyUnwrapped).takeUnretainedValue()
-                    MainActor.assumeIsolated { body.run() }
-                    return 0
-                }, data, { Unmanaged<Body>.fromOpaque($0.unsafelyUnwrapped).release() })
-        }
-        after(500) { [self] in
-            wakes = 0
-            after(seconds * 1000) { then() }
+/// `--handler`: how long work waits that the button's handler gives to the main thread's loops, and what an idle window costs.
+@MainActor
+final class HandlerMeasurement {
+    private let window: Window
+    private let end: @MainActor (Bool) -> Void
+
+    init(_ window: Window, end: @escaping @MainActor (Bool) -> Void) {
+        self.window = window
+        self.end = end
+    }
+
+    func start() {
+        window.stopClock()
+        window.clicked = { Handler.click() }
+        // The first frames are GTK's.
+        after(1000) { [self] in clickAgain() }
+    }
+
+    private func clickAgain() {
+        if Handler.hasAllClicks { return finish() }
+        window.click()
+        after(100) { [self] in clickAgain() }
+    }
+
+    private func finish() {
+        let isServed = Handler.report()
+        Handler.countSleeps(seconds: 5) { [end] count in
+            print("sleeps of the main thread in 5 s at rest: \(count)")
+            end(isServed && count == 0)
         }
     }
+}
+
+/// Calls a closure later, by a timeout of GLib's.
+@MainActor
+private func after(_ milliseconds: guint, _ body: @escaping @MainActor () -> Void) {
+    let data = Unmanaged.passRetained(Body(body)).toOpaque()
+    g_timeout_add_full(
+        G_PRIORITY_DEFAULT, milliseconds,
+        { data in
+            // SAFETY: the body that is passed below; called on the main thread, which runs GTK.
+            let body = Unmanaged<Body>.fromOpaque(data.unsafelyUnwrapped).takeUnretainedValue()
+            MainActor.assumeIsolated { body.run() }
+            return 0
+        }, data, { Unmanaged<Body>.fromOpaque($0.unsafelyUnwrapped).release() })
 }
 
 /// A closure as GLib's user data.

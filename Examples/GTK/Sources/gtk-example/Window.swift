@@ -13,6 +13,8 @@ final class Window {
     private let button: UnsafeMutablePointer<GtkWidget>
     private let started = RunLoop.Instant.now
     private var timer: RunLoop.Timer?
+    /// The button's handler.
+    lazy var clicked: () -> Void = { [unowned self] in startTask() }
 
     init(_ application: UnsafeMutablePointer<GtkApplication>) {
         window = ex_window(application, "swift-run-loops under GTK", 360, 180)
@@ -25,7 +27,7 @@ final class Window {
             // SAFETY: the window that is passed below, which lives as long as its button.
             let window = Unmanaged<Window>.fromOpaque(data.unsafelyUnwrapped).takeUnretainedValue()
             // GTK calls back on the thread that runs it.
-            MainActor.assumeIsolated { window.startTask() }
+            MainActor.assumeIsolated { window.clicked() }
         }
         g_signal_connect_data(
             button, "clicked", unsafeBitCast(clicked, to: GCallback.self), Unmanaged.passUnretained(self).toOpaque(),

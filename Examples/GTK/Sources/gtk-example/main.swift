@@ -5,6 +5,7 @@
 //
 //   gtk-example                            the window
 //   gtk-example --measure [PICTURE.png]    measures, prints, and ends with 0 if all is well
+//   gtk-example --handler                  the same for work that the button's handler gives to the loops
 
 import CGTK
 import Glibc
@@ -16,6 +17,7 @@ import RunLoopsGLib
 enum Application {
     static var window: Window?
     static var measurement: Measurement?
+    static var handler: HandlerMeasurement?
     static var status: CInt = 0
 }
 
@@ -30,11 +32,18 @@ let activate: @convention(c) (UnsafeMutablePointer<GtkApplication>?, gpointer?) 
     MainActor.assumeIsolated {
         let window = Window(sameThread)
         Application.window = window
-        guard CommandLine.arguments.dropFirst().first == "--measure" else { return }
-        let measurement = Measurement(window, picture: CommandLine.arguments.dropFirst(2).first) { isWell in
+        let end: @MainActor (Bool) -> Void = { isWell in
             Application.status = isWell ? 0 : 1
             g_application_quit(g_application_get_default())
         }
+        let option = CommandLine.arguments.dropFirst().first
+        if option == "--handler" {
+            let handler = HandlerMeasurement(window, end: end)
+            Application.handler = handler
+            return handler.start()
+        }
+        guard option == "--measure" else { return }
+        let measurement = Measurement(window, picture: CommandLine.arguments.dropFirst(2).first, end: end)
         Application.measurement = measurement
         Task {
             do { try await measurement.run() } catch { fatalError("the measurement was cancelled: \(error)") }

@@ -48,10 +48,10 @@ public:
     QLabel *time = new QLabel;
     QLabel *news = new QLabel("Nothing has happened yet.");
     QMessageBox *dialog = nullptr;
+    QPushButton *button = new QPushButton("Start a task on the main actor");
     void (*typed)(char key);
 
     explicit Window(ex_callback clicked, void (*typed)(char key)) : typed(typed) {
-        auto *button = new QPushButton("Start a task on the main actor");
         button->setFocusPolicy(Qt::NoFocus);
         connect(button, &QPushButton::clicked, this, [=] { clicked(); });
         auto *column = new QVBoxLayout(this);
@@ -86,6 +86,8 @@ void ex_window_show(const char *title, ex_callback clicked, void (*typed)(char k
 void ex_window_set_time(const char *text) { window->time->setText(QString::fromUtf8(text)); }
 
 void ex_window_set_news(const char *text) { window->news->setText(QString::fromUtf8(text)); }
+
+void ex_window_click(void) { window->button->click(); }
 
 void ex_dialog_run(const char *text) {
     QMessageBox dialog(QMessageBox::Information, "A dialog", QString::fromUtf8(text), QMessageBox::Ok, window);

@@ -21,6 +21,35 @@ final class Screen {
         startTime()
     }
 
+    // MARK: The handler
+
+    /// Whether the work of the handler was done in time, and the window rests.
+    private(set) var isHandlerServed = false
+
+    /// Shows the window with a handler that gives work to the loops, and clicks.
+    func showHandler() {
+        ex_window_show("swift-run-loops under Qt", { MainActor.assumeIsolated { Handler.click() } }, { _ in })
+        // The first frames are Qt's.
+        ex_after(1000) { MainActor.assumeIsolated { screen.clickAgain() } }
+    }
+
+    private func clickAgain() {
+        if Handler.hasAllClicks { return finishHandler() }
+        ex_window_click()
+        ex_after(100) { MainActor.assumeIsolated { screen.clickAgain() } }
+    }
+
+    private func finishHandler() {
+        let isServed = Handler.report()
+        Handler.countSleeps(seconds: 5) { [self] count in
+            say("sleeps of the main thread in 5 s at rest: \(count)")
+            isHandlerServed = isServed && count == 0
+            ex_application_quit()
+        }
+    }
+
+    // MARK: The time
+
     private func startTime() {
         let timer = RunLoop.Timer.mainActor(.every(.milliseconds(100)), tolerance: .milliseconds(10)) { [weak self] _ in
             self?.tick()
@@ -70,17 +99,13 @@ final class Screen {
 
     // MARK: The end
 
-    /// Stops the timer, counts the loop's turns in a second in which nothing happens, and ends.
+    /// Stops the timer, counts how often the main thread wakes in a second in which nothing happens, and ends.
     private func end() {
         say("key: the timer stops")
         timer?.invalidate()
-        // Timers of Qt's: one of the loop's would make the turns that are counted.
-        ex_after(500) {
-            MainActor.assumeIsolated { runs = 0 }
-            ex_after(1000) {
-                MainActor.assumeIsolated { say("at rest: \(runs) runs of the loop in a second") }
-                RunLoop.main.perform { RunLoop.main.stop() }
-            }
+        Handler.countSleeps(seconds: 1) { count in
+            say("at rest: the main thread has woken \(count) times in a second")
+            RunLoop.main.perform { RunLoop.main.stop() }
         }
     }
 }

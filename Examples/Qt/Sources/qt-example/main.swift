@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A Qt window whose main thread also serves timers of a run loop, DispatchQueue.main and @MainActor. The key Q ends it.
+//
+//   qt-example             the window
+//   qt-example handler     measures work that the button's handler gives to the loops, prints, and ends with 0 if all is well
 
 import CQt
 import Glibc
@@ -18,13 +21,11 @@ func openDescriptors() -> Int { (0..<1024).count { fcntl($0, F_GETFD) >= 0 } }
 ex_application_make()
 try QtHost.start()
 
-/// How often the loop has been run by its host.
-var runs = 0
-RunLoop.main.add(RunLoop.Observer.mainActor(.entry) { _, _ in runs += 1 }, in: .common)
-
 let screen = Screen()
-screen.show()
-let status = ex_application_run()
+let measuresHandler = CommandLine.arguments.dropFirst().first == "handler"
+if measuresHandler { screen.showHandler() } else { screen.show() }
+var status = ex_application_run()
+if status == 0, measuresHandler, !screen.isHandlerServed { status = 1 }
 if let before = screen.descriptorsAfterDialog {
     say("descriptors: \(openDescriptors() - before) more than after the first dialog")
 }

@@ -39,6 +39,18 @@ enum Rest {
             }, nil)
     }
 
+    /// Sends an event of the user's type later, by a timer of SDL's.
+    static func wait(milliseconds: UInt32) {
+        _ = SDL_AddTimer(
+            milliseconds,
+            { _, _ in
+                var event = SDL_Event()
+                event.type = SDL_USEREVENT.rawValue
+                SDL_PushEvent(&event)
+                return 0
+            }, nil)
+    }
+
     private static var counts: (frames: Int, turns: Int) {
         (frames.load(ordering: .relaxed), turns.load(ordering: .relaxed))
     }

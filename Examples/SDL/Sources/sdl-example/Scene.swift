@@ -16,6 +16,9 @@ final class Scene {
     private var steps = 0
     /// How many descriptors were open at the twentieth step.
     private var descriptors = 0
+    private var measuresHandler = false
+    /// Whether the work of the handler was done in time, and the sleeping program rests.
+    private(set) var isWell = true
 
     init?(title: String) {
         guard SDL_Init(SDL_INIT_VIDEO) == 0, let window = SDL_CreateWindow(title, 0, 0, 360, 180, 0),
@@ -43,6 +46,34 @@ final class Scene {
         hasChanged = true
     }
 
+    // MARK: The handler
+
+    /// Lets clicks give work to the loops, and ends when that was measured.
+    func measureHandler() {
+        timer?.invalidate()
+        measuresHandler = true
+        say("handler: ready")
+    }
+
+    private func clickHandler() {
+        Handler.click()
+        guard Handler.hasAllClicks else { return }
+        // What the last click gave.
+        Rest.wait(milliseconds: 100)
+    }
+
+    private func finishHandler() {
+        isWell = Handler.report()
+        let sleeps = CommandLine.arguments.contains("sleeping")
+        Handler.countSleeps(seconds: 5) { [self] count in
+            if sleeps {
+                say("sleeps of the main thread in 5 s at rest: \(count)")
+                isWell = isWell && count == 0
+            }
+            RunLoop.main.perform { RunLoop.main.stop() }
+        }
+    }
+
     // MARK: Drawing
 
     func draw() {
@@ -66,6 +97,7 @@ final class Scene {
 
     private func take(_ event: SDL_Event) {
         switch SDL_EventType(event.type) {
+        case SDL_MOUSEBUTTONDOWN where measuresHandler: clickHandler()
         case SDL_MOUSEBUTTONDOWN:
             say("click: at \(event.button.x), \(event.button.y)")
             square = SDL_Rect(x: event.button.x - 30, y: event.button.y - 30, w: 60, h: 60)
@@ -76,6 +108,7 @@ final class Scene {
             say("key: the timer stops")
             timer?.invalidate()
             Rest.begin()
+        case SDL_USEREVENT where measuresHandler: finishHandler()
         case SDL_USEREVENT:
             say("at rest: \(Rest.findings)")
             say("descriptors: \(openDescriptors() - descriptors) more than at the beginning")

@@ -5,6 +5,8 @@
 //
 //   sdl-example              draws frame after frame, and lets the run loop work in each
 //   sdl-example sleeping     sleeps in the run loop until there is something to draw or to read
+//   sdl-example HOST handler     HOST is frames or sleeping: clicks give work to the loops; after enough of them it ends, with 0 if all
+//                                work was done in time
 
 import CSDL
 import Glibc
@@ -20,6 +22,7 @@ func openDescriptors() -> Int { (0..<1024).count { fcntl($0, F_GETFD) >= 0 } }
 
 guard let scene = Scene(title: "swift-run-loops under SDL") else { fatalError(String(cString: SDL_GetError())) }
 Rest.count()
+if CommandLine.arguments.contains("handler") { scene.measureHandler() }
 
 if CommandLine.arguments.dropFirst().first == "sleeping" {
     let descriptor = ex_events_descriptor(scene.window)
@@ -29,3 +32,4 @@ if CommandLine.arguments.dropFirst().first == "sleeping" {
     runFrames(scene)
 }
 scene.close()
+exit(scene.isWell ? 0 : 1)

@@ -30,7 +30,7 @@ internal import RunLoopsLibC
     /// Reads a description that could not be opened once more, and is blocking, without waiting too.
     private let reading: NonWaitingInput
     private var buffer = [UInt8](repeating: 0, count: 1 << 14)
-    private var waiting: [UInt8] = []
+    private var waiting = SendBuffer()
     private var hasEnded = false
 
     /// Called for each reply.
@@ -197,7 +197,7 @@ internal import RunLoopsLibC
     func write(_ bytes: [UInt8]) {
         if bytes.isEmpty { return }
         let wasBusy = isBusy
-        if wasBusy { waiting += bytes } else { waiting = bytes }
+        waiting.append(bytes)
         if !wasBusy { flush() }
         // Usually the device takes everything, and nothing is to be waited for.
         if isBusy != wasBusy { watch() }
@@ -207,7 +207,7 @@ internal import RunLoopsLibC
 
     /// Drops the bytes that still wait.
     func discard() {
-        waiting = []
+        waiting.removeAll()
         watch()
     }
 
@@ -219,10 +219,8 @@ internal import RunLoopsLibC
 
     private func flush() {
         while !waiting.isEmpty {
-            let count = Device.send(waiting, to: output, isBlocking: isBlocking)
-            if count == waiting.count {
-                waiting = []
-            } else if count > 0 {
+            let count = waiting.withBytes { Device.send($0, to: output, isBlocking: isBlocking) }
+            if count > 0 {
                 waiting.removeFirst(count)
             } else if count < 0 && errno == EINTR {
                 continue
@@ -230,7 +228,7 @@ internal import RunLoopsLibC
                 return
             } else {
                 // Gone (EIO, EPIPE): the input, or a signal, says that the device has hung up.
-                waiting = []
+                waiting.removeAll()
             }
         }
     }

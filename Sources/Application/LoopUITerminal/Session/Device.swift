@@ -107,14 +107,14 @@ enum Device {
     ///
     /// A file description that could not be opened once more is shared with the shell, and stays blocking: at most as
     /// many bytes are written as poll(2) promises room for.
-    static func send(_ bytes: [UInt8], to descriptor: CInt, isBlocking: Bool) -> Int {
-        if !isBlocking { return bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) } }
+    static func send(_ bytes: UnsafeRawBufferPointer, to descriptor: CInt, isBlocking: Bool) -> Int {
+        if !isBlocking { return write(descriptor, bytes.baseAddress, bytes.count) }
         var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         guard poll(&ready, 1, 0) > 0 else {
             errno = EAGAIN
             return -1
         }
-        return bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, min($0.count, blockingPiece)) }
+        return write(descriptor, bytes.baseAddress, min(bytes.count, blockingPiece))
     }
 
     private static let blockingPiece = 64

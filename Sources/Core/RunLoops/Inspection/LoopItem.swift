@@ -13,7 +13,8 @@ package struct LoopItem: Sendable, Equatable {
     package var modes: [RunLoop.Mode] = []
     /// Whether it was added to the common modes.
     package var isCommon = false
-    /// Whether the descriptor of a descriptor source was closed while the source is in the loop.
+    /// Whether the descriptor of a descriptor source was closed while the source is in the loop; its number may be another
+    /// file's since.
     package var isClosed = false
     /// The time on the monotonic clock at which an unserved item became ready.
     package var since: Int64 = 0
@@ -109,11 +110,12 @@ extension RunLoop {
         for mode in state.modeStates {
             func add(_ item: Item) { found.add(item, mode.mode, isCommon: state.commonItems.contains(item)) }
             mode.sources.forEach(add)
+            // With the lock held: a source that is invalidated before its descriptor is closed has left the mode.
+            let lost = kernel is EpollKernel ? mode.descriptors.lostSources : []
             for source in mode.descriptors.sources {
-                // With the lock held: a source that is invalidated before its descriptor is closed has left the mode.
                 found.add(
                     source, mode.mode, isCommon: state.commonItems.contains(source),
-                    isClosed: kernel is EpollKernel && SystemCalls.isClosed(source.descriptor))
+                    isClosed: lost.contains { $0 === source })
             }
             mode.observers.forEach(add)
             state.firingTimers(in: mode).forEach(add)

@@ -57,7 +57,7 @@ final class EpollGuest: GuestDescriptor {
         self.waker = waker
         calls = waker.calls
         wake = try waker.makeWakeDescriptor()
-        descriptor = try check("epoll_create1", calls.epollCreate())
+        descriptor = try waker.open("epoll_create1", calls.epollCreate())
         do {
             // Edge-triggered, so that the descriptor need not be read: an edge is reported once, by the epoll_wait in
             // awaken().
@@ -72,7 +72,7 @@ final class EpollGuest: GuestDescriptor {
     deinit { close() }
 
     private func makeTimer(_ clock: RunLoop.ClockID) throws(RunLoop.SystemCallError) {
-        let timer = try check("timerfd_create", calls.timerCreate(clock))
+        let timer = try waker.open("timerfd_create", calls.timerCreate(clock))
         timers.append((clock, timer, .max))
         let token = Source.timer + UInt64(clock.rawValue)
         try check("epoll_ctl", calls.epollAdd(descriptor, timer, events: RL_EPOLLIN, token: token))
@@ -81,9 +81,9 @@ final class EpollGuest: GuestDescriptor {
     func close() {
         if isClosed { return }
         isClosed = true
-        for timer in timers { _ = calls.close(timer.descriptor) }
+        for timer in timers { waker.close(timer.descriptor) }
         timers = []
-        _ = calls.close(descriptor)
+        waker.close(descriptor)
     }
 
     // MARK: What the descriptor stands for

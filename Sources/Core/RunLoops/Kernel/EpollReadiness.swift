@@ -81,9 +81,9 @@ final class EpollReadiness: Readiness {
     deinit { close() }
 
     func close() {
-        for timer in timers { _ = calls.close(timer.descriptor) }
+        for timer in timers { waker.close(timer.descriptor) }
         timers = []
-        if epoll >= 0 { _ = calls.close(epoll) }
+        if epoll >= 0 { waker.close(epoll) }
         epoll = -1
         closeRetired()
         registered = [:]
@@ -93,7 +93,7 @@ final class EpollReadiness: Readiness {
     }
 
     private func closeRetired() {
-        for old in retired { _ = calls.close(old) }
+        for old in retired { waker.close(old) }
         retired = []
     }
 
@@ -106,8 +106,8 @@ final class EpollReadiness: Readiness {
         defer { lock.unlock() }
         try makeEpoll()
         // Other code has closed a descriptor of the program, or one of the loop, and the kernel has given the number away
-        // again. Without this check the kernel's EINVAL or EEXIST names nothing.
-        if descriptor == epoll || descriptor == waker.wakeDescriptor {
+        // again. The kernel's EINVAL, EEXIST and ELOOP name nothing, and it would accept a timer descriptor of the loop.
+        if waker.isOwn(descriptor) {
             throw RunLoop.SystemCallError(
                 call: "epoll_ctl", code: EINVAL,
                 subject: "of descriptor \(descriptor), which belongs to the loop itself")
@@ -161,6 +161,15 @@ final class EpollReadiness: Readiness {
         }
     }
 
+    func isWatching(_ descriptor: CInt) -> Bool {
+        lock.lock()
+        defer { lock.unlock() }
+        if alwaysReady[descriptor] != nil { return findAlwaysReady(descriptor) != nil }
+        guard let entry = registered[descriptor] else { return false }
+        // The call changes nothing. EBADF: closed. ENOENT, EPERM: the number is another file's.
+        return calls.epollModify(epoll, descriptor, events: entry.events, token: entry.token) >= 0
+    }
+
     func confirm(_ descriptor: CInt) -> RunLoop.DescriptorEvents {
         lock.lock()
         defer { lock.unlock() }
@@ -186,12 +195,12 @@ final class EpollReadiness: Readiness {
     private func makeEpoll() throws(RunLoop.SystemCallError) {
         if epoll >= 0 { return }
         let wake = try waker.makeWakeDescriptor()
-        let made = try check("epoll_create1", calls.epollCreate())
+        let made = try waker.open("epoll_create1", calls.epollCreate())
         let result = calls.epollAdd(
             made, wake, events: RL_EPOLLIN | RL_EPOLLET,
             token: OwnToken.wake)
         if result < 0 {
-            _ = calls.close(made)
+            waker.close(made)
             throw RunLoop.SystemCallError(call: "epoll_ctl", code: -result)
         }
         epoll = made
@@ -388,11 +397,11 @@ final class EpollReadiness: Readiness {
             index = found
         } else {
             if deadline == .max { return }
-            let descriptor = try check("timerfd_create", calls.timerCreate(clock))
+            let descriptor = try waker.open("timerfd_create", calls.timerCreate(clock))
             let added = calls.epollAdd(
                 epoll, descriptor, events: RL_EPOLLIN | RL_EPOLLET, token: Self.token(of: clock))
             if added < 0 {
-                _ = calls.close(descriptor)
+                waker.close(descriptor)
                 throw RunLoop.SystemCallError(call: "epoll_ctl", code: -added)
             }
             index = timers.count

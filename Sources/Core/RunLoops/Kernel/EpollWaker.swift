@@ -28,6 +28,10 @@ final class EpollWaker: @unchecked Sendable {
     @exclusivity(unchecked) private(set) var wakeDescriptor: CInt = -1
     /// Whether the thread's timer slack was set, which is done once, before the first timed wait.
     @exclusivity(unchecked) private var hasFineSlack = false
+    /// Guards `own`; a thread may take it while it holds any other lock of the loop.
+    private let owning = Lock()
+    /// The descriptors that the loop has open for itself: a few for each mode.
+    @exclusivity(unchecked) private var own: [CInt] = []
 
     init(calls: any KernelCalls, fineWait: FineWait) {
         self.calls = calls
@@ -35,8 +39,29 @@ final class EpollWaker: @unchecked Sendable {
     }
 
     deinit {
-        if wakeDescriptor >= 0 { _ = calls.close(wakeDescriptor) }
+        if wakeDescriptor >= 0 { close(wakeDescriptor) }
     }
+
+    // MARK: Descriptors of the loop itself
+
+    /// Notes a new descriptor of the loop itself; throws the error of the call that was to make it.
+    func open(_ call: String, _ result: CInt) throws(RunLoop.SystemCallError) -> CInt {
+        let descriptor = try check(call, result)
+        owning.withLock { own.append(descriptor) }
+        return descriptor
+    }
+
+    func close(_ descriptor: CInt) {
+        owning.withLock { own.removeAll { $0 == descriptor } }
+        _ = calls.close(descriptor)
+    }
+
+    /// Whether the loop has opened a descriptor with this number for itself, and has not closed it.
+    ///
+    /// - Complexity: O(n) in the loop's own descriptors: one, and one to four for each mode and for a host.
+    func isOwn(_ descriptor: CInt) -> Bool { owning.withLock { own.contains(descriptor) } }
+
+    // MARK: Waking
 
     func wake(_ word: borrowing WakeWord, _ phase: WakeWord.Phase) {
         if phase == .asleepOnWord {
@@ -53,7 +78,7 @@ final class EpollWaker: @unchecked Sendable {
     func makeWakeDescriptor() throws(RunLoop.SystemCallError) -> CInt {
         making.lock()
         defer { making.unlock() }
-        if wakeDescriptor < 0 { wakeDescriptor = try check("eventfd", calls.eventCreate()) }
+        if wakeDescriptor < 0 { wakeDescriptor = try open("eventfd", calls.eventCreate()) }
         return wakeDescriptor
     }
 

@@ -88,6 +88,10 @@ package protocol Readiness: AnyObject {
     /// A descriptor that was closed before has already left the set; that is not an error.
     func unregister(_ descriptor: CInt)
 
+    /// Whether the set still contains the file that was registered under this number: not if other code has closed the
+    /// descriptor, and not if the number is another file's since.
+    func isWatching(_ descriptor: CInt) -> Bool
+
     /// Appends the ready descriptors to `ready`, in the order in which the kernel found them.
     func look(into ready: inout [ReadyDescriptor])
 

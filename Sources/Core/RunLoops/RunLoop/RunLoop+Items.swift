@@ -117,8 +117,14 @@ extension RunLoop {
         var entered: [Mode] = []
         let isIn = try withLock { () throws(SystemCallError) -> Bool in
             guard item.isValid, !state.isDead, item.belongs(to: state) else { return false }
-            guard name == .common else { return try put(item, in: name, &entered) }
-            return try putInCommonModes(item, &entered)
+            let modesBefore = state.modeStates.count
+            do throws(SystemCallError) {
+                guard name == .common else { return try put(item, in: name, &entered) }
+                return try putInCommonModes(item, &entered)
+            } catch {
+                state.removeModes(madeAfter: modesBefore)
+                throw error
+            }
         }
         (item as? Source)?.hasEntered(entered, of: self)
         return isIn

@@ -49,7 +49,9 @@ extension RunLoop {
         // MARK: Guarded by the lock
 
         // The dynamic check of exclusivity is off where a lock already ensures exclusivity.
-        /// The modes, in the order in which they were made, the default mode first; a mode is never removed.
+        /// The modes, in the order in which they were made, the default mode first.
+        ///
+        /// A mode is never removed, except one that is made for an item which the system refuses.
         @exclusivity(unchecked) private(set) var modeStates: [ModeState]
         /// The modes by number, as unmanaged references, which are used without reference counting.
         @exclusivity(unchecked) private(set) var modeReferences: [Unmanaged<ModeState>]
@@ -176,6 +178,15 @@ extension RunLoop {
             modeStates.append(state)
             modeReferences.append(.passUnretained(state))
             return state
+        }
+
+        /// Removes modes that were made since there were `count` of them, with the lock held all the time, for an item
+        /// that the system has refused.
+        func removeModes(madeAfter count: Int) {
+            while modeStates.count > count {
+                modeReferences.removeLast()
+                modeStates.removeLast().descriptors.readiness.close()
+            }
         }
 
         /// Makes the bucket of timers that are in these modes and count on this clock.

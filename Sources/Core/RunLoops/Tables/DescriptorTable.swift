@@ -46,6 +46,21 @@ final class DescriptorTable {
 
     var sources: [RunLoop.DescriptorSource] { entries.flatMap(\.sources) }
 
+    /// The sources whose descriptors were closed by other code while they are in the table.
+    ///
+    /// - Complexity: a system call for each descriptor.
+    var lostSources: [RunLoop.DescriptorSource] {
+        entries.indices.lazy.filter { [self] in isLost(at: UInt32($0)) }.flatMap { [self] in entries[$0].sources }
+    }
+
+    private func isLost(at index: UInt32) -> Bool {
+        let entry = entries[Int(index)]
+        if entry.first == nil { return false }
+        if entry.isWatched { return !readiness.isWatching(entry.descriptor) }
+        // Without a watch only a number that is not open at all shows it.
+        return abandoned.contains(index) || SystemCalls.isClosed(entry.descriptor)
+    }
+
     /// Adds a descriptor source.
     ///
     /// - Precondition: the table does not contain the source.

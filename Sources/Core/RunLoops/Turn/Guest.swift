@@ -18,7 +18,7 @@ final class Guest {
     /// The mode whose `beforeWaiting` observers were called and whose `afterWaiting` observers were not yet; `nil` if
     /// there is none.
     @exclusivity(unchecked) var waitObserved: ModeState?
-    /// Whether the host was told to run the loop before it waits, and has not done so yet.
+    /// Whether `prepareToPoll` asked the host to run the loop before it waits, and the host has not run it yet.
     @exclusivity(unchecked) var mustRun = false
     /// Whether the loop has run for that reason, and has called the observers of `beforeWaiting`.
     ///

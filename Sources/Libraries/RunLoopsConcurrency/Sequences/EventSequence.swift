@@ -11,6 +11,11 @@ extension RunLoop {
     /// that iterates over it is cancelled; ``invalidate()`` is called; sequence and iterator are released; the thread
     /// of the loop ends.
     ///
+    /// A time limit around one element cancels the wait for it, as ``RunLoop/withTimeout(_:tolerance:clock:_:)`` does when the
+    /// time is over, and so ends the sequence. To go on after such a wait, let one task iterate to the end, and limit the
+    /// wait for what that task has stored; or make a new sequence, without the events in between. The sequences of files,
+    /// such as `lines(of:)`, do not end.
+    ///
     /// Events that happen while no task waits are kept as ``Buffering`` says; each function that makes a sequence
     /// states its buffering.
     ///

@@ -9,7 +9,7 @@ internal import RunLoops
 struct ChildLines {
     typealias Line = (stream: ChildCompletion.Stream, text: String)
 
-    /// The beginnings of lines.
+    /// The bytes of each stream after its last line end.
     private var begun: [ChildCompletion.Stream: LineSplitter]
     private var waiting: [Line] = []
     /// The place of the next line that waits.
@@ -20,12 +20,12 @@ struct ChildLines {
         begun = [.output: LineSplitter(limit: limit), .error: LineSplitter(limit: limit)]
     }
 
-    /// Keeps the lines that end in these bytes, and the beginning of the line after them.
+    /// Appends the lines that end in these bytes, and keeps the bytes after the last line end.
     ///
-    /// - Throws: `lineTooLong` for the first line that has more bytes than the limit; the lines before it are kept, and
-    ///   nothing of the line itself.
+    /// - Throws: `lineTooLong` for the first line with more bytes than the limit. The lines before it are kept; the
+    ///   line itself is dropped.
     mutating func take(_ bytes: [UInt8], from stream: ChildCompletion.Stream) throws(RunLoop.InputError) {
-        // Not copied for the call; without it, after an error.
+        // Taken out of the table, so that appending does not copy its bytes; after an error the stream has no splitter.
         guard var splitter = begun.removeValue(forKey: stream) else { return }
         try bytes.withUnsafeBufferPointer { (bytes) throws(RunLoop.InputError) in
             try splitter.split(UnsafeRawBufferPointer(bytes)) { line in
@@ -35,11 +35,11 @@ struct ChildLines {
         begun[stream] = splitter
     }
 
-    /// Keeps the lines that have begun: there are no more bytes.
+    /// Ends both streams: the bytes after the last line end become the last line of their stream.
     mutating func end() {
         for stream in [ChildCompletion.Stream.output, .error] {
             guard var splitter = begun.removeValue(forKey: stream) else { continue }
-            // Fails for a line that is too long by half of an end.
+            // Throws if the line is at its limit and a CR follows, which was kept in case an LF came.
             try? splitter.end { line in waiting.append((stream, String(decoding: line, as: UTF8.self))) }
         }
     }

@@ -105,9 +105,9 @@ struct FollowedPath {
     mutating func look() -> [FileFollower.Change] {
         defer { (isTouched, hasMoved, hasDied) = (false, false, false) }
         let (old, oldRefusal, oldWatch) = (known, refusal, fileWatch)
-        if hasMoved || Identity(place)?.isSameFile(as: old) != true { watchAnew() }
-        // After the watch: a later change comes with a record. A file with another watch was perhaps written before it.
         known = Identity(place)
+        if hasMoved || known?.isSameFile(as: old) != true { watchSettled() }
+        // A file with another watch was perhaps written before the watch.
         let change = change(from: old, isTouched: isTouched || oldWatch != fileWatch)
         guard let refusal, refusal != oldRefusal else { return change.map { [$0] } ?? [] }
         return (change.map { [$0] } ?? []) + [.unwatched(refusal)]
@@ -122,6 +122,24 @@ struct FollowedPath {
     }
 
     // MARK: Watches
+
+    /// Watches the path, and keeps the identity of the file that is watched.
+    ///
+    /// Another file may be renamed over the path between the watch and the look at the file. Its identity would then be kept beside the
+    /// watch of the old file, whose end would be reported as a change of the new one. So both are done again until the look before the
+    /// watch and the look after it find the same file.
+    private mutating func watchSettled() {
+        for _ in 0..<Self.maxTries {
+            let before = known
+            watchAnew()
+            // After the watch: a later change comes with a record.
+            known = Identity(place)
+            if known == nil ? before == nil : known?.isSameFile(as: before) == true { return }
+        }
+    }
+
+    /// More tries than renames can spoil by accident; a program that renames without a pause costs one look no more than these.
+    private static let maxTries = 64
 
     private mutating func watchAnew() {
         var present: [CInt: SystemText] = [:]

@@ -144,10 +144,7 @@ public final class PollSource {
     ///
     /// - Precondition: called on the thread that made the source.
     public func invalidate() {
-        require(
-            loop.threadID == SystemCalls.threadID,
-            "A poll source was used by another thread than the one that made it: post the call with perform of that thread's loop."
-        )
+        loop.requireOwn("poll source")
         leave()
     }
 

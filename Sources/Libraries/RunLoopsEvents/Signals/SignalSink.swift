@@ -4,7 +4,7 @@
 internal import CRunLoopsKernel
 internal import RunLoops
 
-/// The object that a signal is written to, by the handler or by libdispatch, and one source reads from.
+/// The object that a signal is written to, by the handler or by libdispatch, and one hub reads from.
 ///
 /// Detached when the last reference goes.
 final class SignalSink: @unchecked Sendable {
@@ -64,17 +64,20 @@ final class SignalSink: @unchecked Sendable {
         }
     }
 
-    /// The oldest record, if there is one; the descriptor is readable afterwards if there are more records.
+    /// Takes the oldest record, if there is one; the descriptor stays as it is.
     func take() -> rl_signal_record? {
         taking.withLock {
             var record = rl_signal_record()
-            let isThere = rl_signal_take(pointer, &record)
-            if !rl_signal_waits(pointer) {
-                _ = rl_eventfd_take(file.number)
-                // The read has also taken the write of a handler that came in between.
-                if rl_signal_waits(pointer) { _ = rl_eventfd_write(file.number) }
-            }
-            return isThere ? record : nil
+            return rl_signal_take(pointer, &record) ? record : nil
+        }
+    }
+
+    /// Makes the descriptor not readable, unless there are records.
+    func silence() {
+        taking.withLock {
+            _ = rl_eventfd_take(file.number)
+            // The read has also taken the write of a handler that came in between.
+            if rl_signal_waits(pointer) { _ = rl_eventfd_write(file.number) }
         }
     }
 }

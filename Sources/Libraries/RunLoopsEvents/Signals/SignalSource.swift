@@ -18,7 +18,7 @@ internal import Synchronization
 ///
 /// The kernel may deliver different signals that are sent shortly after each other in another order, and merges equal
 /// pending standard signals. Up to 64 signals wait for a busy loop with all their details; further signals are only
-/// counted.
+/// counted. All sources of a signal whose closures run on one thread share a descriptor, and so do all that `sendable` makes.
 ///
 /// A signal ends `poll`, `epoll_wait` and `nanosleep` of the thread that it reaches with `EINTR`, as any handler does.
 /// `read` and similar calls go on (`SA_RESTART`). The loop's own sleep goes on too.
@@ -44,7 +44,7 @@ public final class SignalSource: EventSource, @unchecked Sendable {
     private let state = Lock()
     // Guarded by `state`.
     @exclusivity(unchecked) private var handler: Handler?
-    @exclusivity(unchecked) private var sink: SignalSink?
+    @exclusivity(unchecked) private var user: SignalUser?
     /// Looks whether libdispatch has taken the signal meanwhile.
     ///
     /// Valid until libdispatch has.
@@ -102,20 +102,21 @@ public final class SignalSource: EventSource, @unchecked Sendable {
         require(
             ![SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP].contains(signal),
             "Signal \(signal) is a fault of the thread that gets it and cannot wait for a loop: use sigaction.")
-        let sink = try SignalSink(signal)
+        let user = try SignalHub.makeUser(for: origin.allowedThread, signal)
         self.signal = signal
         self.handler = handler
-        self.sink = sink
+        self.user = user
         // Now that a signal that was pending has no other effect.
         Self.unblock(signal)
         let permitted = Permitted(SystemCalls.threadID)
         // Weak: the source keeps the observer. Last, so that no other observer waits for a system call.
         lookout = .sendable([.entry, .beforeWaiting], order: .max, label: "signal \(signal)") {
-            [weak sink] observer, _ in
+            [weak user] observer, _ in
             if permitted.isNew(SystemCalls.threadID) { Self.unblock(signal) }
-            if sink?.askDispatch() != false { observer.invalidate() }
+            if user?.askDispatch() != false { observer.invalidate() }
         }
-        super.init(sink.file, for: .readable, origin)
+        super.init(user.file, for: .readable, origin)
+        user.whenInformed { [weak self] in self?.callReady() }
     }
 
     /// Lets the kernel deliver the signal to the calling thread.
@@ -136,22 +137,31 @@ public final class SignalSource: EventSource, @unchecked Sendable {
         func isNew(_ thread: Int32) -> Bool { self.thread.exchange(thread, ordering: .relaxed) != thread }
     }
 
-    override func entered(_ mode: RunLoop.Mode, of loop: RunLoop) { loop.add(lookout, in: mode) }
+    override func entered(_ mode: RunLoop.Mode, of loop: RunLoop) {
+        loop.add(lookout, in: mode)
+        if state.withLock({ user })?.hasRecord == true { callReady() }
+    }
+
     override func left(_ mode: RunLoop.Mode, of loop: RunLoop) { loop.remove(lookout, from: mode) }
 
     override func ready(_ events: Events) {
-        // No reference to the sink is kept over the callout, so that an invalidate inside the callout restores the
-        // signal's previous action.
-        let (handler, record) = state.withLock { (self.handler, sink?.take()) }
-        if let handler, let record { handler(self, Delivery(signal, record)) }
+        if let (handler, delivery) = takeDelivery() { handler(self, delivery) }
+    }
+
+    /// No reference to the user is kept over the callout, so that an invalidate inside the callout restores the signal's
+    /// previous action.
+    private func takeDelivery() -> (Handler, Delivery)? {
+        let (handler, user) = state.withLock { (self.handler, self.user) }
+        guard let handler, let record = user?.take() else { return nil }
+        return (handler, Delivery(signal, record))
     }
 
     override func refused(_ error: RunLoop.SystemCallError) {}
 
     override func giveUp() {
-        let released = state.withLock { () -> (Handler?, SignalSink?) in
-            defer { (handler, sink) = (nil, nil) }
-            return (handler, sink)
+        let released = state.withLock { () -> (Handler?, SignalUser?) in
+            defer { (handler, user) = (nil, nil) }
+            return (handler, user)
         }
         lookout.invalidate()
         withExtendedLifetime(released) {}

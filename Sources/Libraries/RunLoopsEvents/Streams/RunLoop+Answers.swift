@@ -11,6 +11,9 @@ extension RunLoop {
     /// input, and after a line that is too long, the answers to the lines before are written, and the output is
     /// finished. When the answers can no longer be written, reading stops too.
     ///
+    /// While `answer` runs, no other line of this input is answered, not even by a run of the loop that is nested in it: such
+    /// lines wait for their turn.
+    ///
     /// - Parameters:
     ///   - input: What to read. No other code should read from it.
     ///   - output: Where to write; may be the same file.
@@ -38,12 +41,12 @@ extension RunLoop {
             case .finished, .failed: reader?.invalidate()
             }
         }
+        let dialogue = Dialogue(writer, answer)
         let made = InputReader(input, as: .lines(limit: limit), label: label, fileID: fileID, line: line) {
             reader, event in
             switch event {
-            case .received(let lines):
-                reader.isReadingPaused = !writer.write(lines.map { answer($0) + "\n" }.joined().utf8)
-            case .ended, .failed: writer.finish()
+            case .received(let lines): dialogue.take(lines, from: reader)
+            case .ended, .failed: dialogue.end()
             }
         }
         reader = made
@@ -128,5 +131,47 @@ extension RunLoop {
                 performLocally(after: .seconds(1), in: mode) { [weak listener] in listener?.resume() }
             }
         }
+    }
+}
+
+/// The lines of one input that wait for their answers.
+///
+/// Belongs to the loop's thread. Lines wait here and not in a call: a run that is nested in the program's closure may read more
+/// lines, or the end of the input, before the present line is answered.
+private final class Dialogue {
+    private let writer: OutputWriter
+    private let answer: (String) -> String
+    private var waiting: [String] = []
+    private var isAnswering = false
+    private var hasEnded = false
+
+    init(_ writer: OutputWriter, _ answer: @escaping (String) -> String) {
+        self.writer = writer
+        self.answer = answer
+    }
+
+    /// Answers the lines, unless this is called by a run that is nested in an answer.
+    func take(_ lines: [String], from reader: InputReader<String>) {
+        waiting += lines
+        if isAnswering {
+            reader.isReadingPaused = true
+            return
+        }
+        isAnswering = true
+        var takesMore = true
+        while !waiting.isEmpty {
+            let lines = waiting
+            waiting = []
+            takesMore = writer.write(lines.map { answer($0) + "\n" }.joined().utf8)
+        }
+        isAnswering = false
+        reader.isReadingPaused = !takesMore
+        if hasEnded { writer.finish() }
+    }
+
+    /// Finishes the output after the answers to the lines before the end.
+    func end() {
+        hasEnded = true
+        if !isAnswering { writer.finish() }
     }
 }

@@ -76,7 +76,8 @@ public final class ManagedService {
     public func run(
         reload: (() -> Void)? = nil, end: @escaping (_ done: @escaping () -> Void) -> Void = { done in done() }
     ) throws(RunLoop.SystemCallError) {
-        require(loop === RunLoop.current, "A service runs on the thread that made it: make it on this thread.")
+        loop.requireOwn("service")
+        require(loop === RunLoop.current, "A service runs the loop that was the thread's when it was made.")
         require(ending == nil, "The service is running: call run once at a time.")
         (reloading, ending, isEnding, isOver) = (reload, end, false, false)
         calls += 1
@@ -104,13 +105,19 @@ public final class ManagedService {
     }
 
     /// Sends states to the service manager, if there is one.
+    ///
+    /// - Precondition: called on the thread that made the service.
     public func send(_ states: NotifySocket.State...) {
+        loop.requireOwn("service")
         do throws(ServiceManagerError) { try manager?.send(states) } catch { onFailure(error) }
     }
 
     /// Does what `SIGHUP` does, for a program that notices a new configuration itself; does nothing while the service
     /// ends.
+    ///
+    /// - Precondition: called on the thread that made the service.
     public func reload() {
+        loop.requireOwn("service")
         guard let reloading, !isEnding else { return }
         send(.reloading)
         reloading()
@@ -118,7 +125,10 @@ public final class ManagedService {
     }
 
     /// Does what `SIGTERM` does, for a program that ends by itself; does nothing while the service ends.
+    ///
+    /// - Precondition: called on the thread that made the service.
     public func end() {
+        loop.requireOwn("service")
         guard let ending, !isEnding else { return }
         isEnding = true
         send(.stopping)
@@ -127,6 +137,7 @@ public final class ManagedService {
 
     /// Ends the service's run of the loop, and the runs that the program has begun in it.
     private func finish(_ call: Int) {
+        loop.requireOwn("service")
         // Not after the run has been stopped by other code.
         guard ending != nil, call == calls else { return }
         isOver = true

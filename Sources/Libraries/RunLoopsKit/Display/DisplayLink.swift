@@ -13,7 +13,7 @@ extension RunLoop {
     /// Corresponds to `CADisplayLink`, on a timer in place of a screen's refresh.
     ///
     /// A link receives its modes when it is made. It works until it is invalidated or released: keep it in a property of
-    /// the object that it draws.
+    /// the object that it draws. `runloop doctor` reports a link that is released before its first frame.
     ///
     /// Thread safety: belongs to the thread that makes it.
     public final class DisplayLink {
@@ -61,6 +61,10 @@ extension RunLoop {
             self.handler = handler
             alarm = Alarm(in: modes, label: "display link") { [weak self] in self?.frameIsDue() }
             if !isPaused { start() }
+        }
+
+        deinit {
+            if let alarm, alarm.isSet, delivered + skipped == 0 { alarm.reportRelease(of: "display link") }
         }
 
         /// The rate; a new rate counts from the next frame of its own grid.

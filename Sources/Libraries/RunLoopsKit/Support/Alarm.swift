@@ -59,6 +59,11 @@ final class Alarm {
 
     deinit { (resting ?? added)?.invalidate() }
 
+    /// Has a recorder of the loop know that the owner was released while the alarm was set; on the alarm's thread.
+    func reportRelease(of owner: String) {
+        if loop.threadID == SystemCalls.threadID { loop.callOut(part: ItemLabel("released at once: \(owner)")) {} }
+    }
+
     /// Traps on another thread than the alarm's: called first by each public method of the object that has the alarm.
     func requireOwn() { loop.requireOwn(label) }
 

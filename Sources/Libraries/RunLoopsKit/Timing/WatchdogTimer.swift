@@ -11,7 +11,8 @@ extension RunLoop {
     /// belongs to the loop: it notices that feeds stop coming, but not that its own thread hangs.
     ///
     /// It receives its modes when it is made. It works until it is invalidated or released: keep it in a property of
-    /// the object that it watches. Its release ends the watch.
+    /// the object that it watches. Its release ends the watch; `runloop doctor` reports a watchdog that is released right
+    /// after its first feed.
     ///
     /// Thread safety: belongs to the thread that makes it, and to its loop.
     public final class WatchdogTimer {
@@ -19,6 +20,8 @@ extension RunLoop {
         private let action: () -> Void
         private var alarm: Alarm?
         private var lastFed: RunLoop.Instant?
+        /// The feed that has begun the watch.
+        private var firstFed: RunLoop.Instant?
 
         /// Makes a watchdog on the calling thread's loop; the watch begins with the first ``feed()``.
         ///
@@ -32,6 +35,11 @@ extension RunLoop {
             alarm = Alarm(in: modes, label: "watchdog") { [weak self] in self?.look() }
         }
 
+        deinit {
+            guard let alarm, alarm.isSet, let firstFed, firstFed == lastFed else { return }
+            if firstFed.duration(to: alarm.now) < .milliseconds(1) { alarm.reportRelease(of: "watchdog timer") }
+        }
+
         /// Whether the watchdog waits for the next feed.
         public var isRunning: Bool { alarm?.isSet ?? false }
 
@@ -41,7 +49,9 @@ extension RunLoop {
             alarm.requireOwn()
             let now = alarm.now
             lastFed = now
-            if !alarm.isSet { alarm.set(now.advanced(by: limit)) }
+            if alarm.isSet { return }
+            firstFed = now
+            alarm.set(now.advanced(by: limit))
         }
 
         /// Ends the watch that is under way; the next feed begins a new one.

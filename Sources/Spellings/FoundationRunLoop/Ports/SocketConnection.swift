@@ -35,7 +35,14 @@ final class SocketConnection: @unchecked Sendable {
 
     /// The table's entry of one connection.
     ///
-    /// Guarded by the table's lock. An object and not a structure: Swift 6.3 crashed when it loaded a weak reference from an optional structure with a second field.
+    /// Guarded by the table's lock. An object and not a structure with the connection's `ObjectIdentifier`: without optimisation,
+    /// Swift 6.3.1 on x86-64 crashes in this program, and runs it with `-O`, with an `Int` in place of the identity, or without it.
+    ///
+    ///     final class Object {}
+    ///     struct Weak { weak var object: Object?; let identity: ObjectIdentifier }
+    ///     nonisolated(unsafe) var table: [Int: Weak] = [:]
+    ///     func find(_ key: Int) -> Object? { table[key]?.object }
+    ///     @main struct Main { static func main() { print(find(7) == nil) } }
     private final class Place {
         weak var connection: SocketConnection?
     }

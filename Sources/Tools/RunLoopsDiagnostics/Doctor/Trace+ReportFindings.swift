@@ -27,6 +27,8 @@ extension RunLoop.Trace.Report {
             case stoodStill
             /// A descriptor was closed while a descriptor source watched it.
             case descriptorClosed
+            /// An object that works as long as it is retained was released before it could work.
+            case releasedAtOnce
             /// A repeating timer was late each time it fired.
             case neverOnTime
             /// A callout took longer than a frame of a display.
@@ -62,6 +64,7 @@ extension RunLoop.Trace.Report {
             case .commonTooLate: itemsThatBecameCommonLate()
             case .stoodStill: timersThatStoodStill()
             case .descriptorClosed: descriptorsClosed()
+            case .releasedAtOnce: objectsReleasedAtOnce()
             case .neverOnTime: timersThatAreNeverOnTime()
             case .takesFrame: calloutsThatTakeFrames()
             case .nestedTooDeep: runsTooDeep()

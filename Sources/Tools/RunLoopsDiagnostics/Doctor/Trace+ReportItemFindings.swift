@@ -144,9 +144,24 @@ extension RunLoop.Trace.Report {
             last.items.filter(\.isClosed).map { item in
                 Finding(
                     .descriptorClosed, item.label,
-                    "The descriptor of “\(item.label)” was closed while \(threadName(loop.thread)) watched it: it is never ready again, and the number may soon be another file's. Invalidate the source before you close the descriptor."
+                    "The descriptor of “\(item.label)” was closed while \(threadName(loop.thread)) watched it: the source is never called again, and the number is another file's, or soon will be. Invalidate the source before you close the descriptor."
                 )
             }
+        }
+    }
+
+    // MARK: Released
+
+    /// Finds objects that were released before they could work, which they report themselves (`Alarm.reportRelease`).
+    func objectsReleasedAtOnce() -> [Finding] {
+        let prefix = "released at once: "
+        let released = slices.filter { $0.kind == "job" && $0.name.hasPrefix(prefix) }
+        return Dictionary(grouping: released, by: \.name).sorted { $0.key < $1.key }.map { name, slices in
+            let object = String(name.dropFirst(prefix.count))
+            return Finding(
+                .releasedAtOnce, object,
+                "A \(object) of \(threadName(slices[0].thread)) was released right after it was started (\(slices.count) \(slices.count == 1 ? "time" : "times")), and never called its closure: it works as long as it is retained. Keep it in a property."
+            )
         }
     }
 

@@ -84,7 +84,7 @@ struct ELFFile {
         return symbols(of: 2, in: table, sections).sorted { $0.start < $1.start }
     }
 
-    /// The addresses of variables, as the file counts them before it is mapped; those that are not exported, too.
+    /// Returns the addresses of variables, exported or not, as the file gives them before it is mapped.
     ///
     /// - Parameter names: The names of the variables, each of 8 bytes at most, of which the file is asked.
     func variables(_ names: Set<String>) -> [String: UInt64] {

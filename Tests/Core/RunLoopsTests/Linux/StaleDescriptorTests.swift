@@ -37,14 +37,21 @@ import Testing
         }
     }
 
-    @Test func `The loop refuses its own descriptors by name`() {
+    @Test func `The loop refuses its own descriptors by name`() throws {
         let calls = CountingCalls()
-        withRealLoop(calls: calls) { loop in
+        try withRealLoop(calls: calls) { loop in
             let pair = DescriptorPair.pipe()
             let first = RunLoop.DescriptorSource(pair.first) { _, _ in }
             addDescriptorSource(first, to: loop)
             // An epoll and the descriptor of wake-ups.
             #expect(calls.openNumbers.count == 2)
+            // An epoll and a timer descriptor for each clock.
+            _ = try loop.pollDescriptor
+            #expect(calls.openNumbers.count == 6)
+            // A timer descriptor in the mode.
+            loop.add(RunLoop.Timer(.after(.milliseconds(1), clock: .realtime)) { _ in loop.stop() }, in: .default)
+            #expect(loop.runPlenty() == .stopped)
+            #expect(calls.openNumbers.count == 7)
             for number in calls.openNumbers {
                 do throws(RunLoop.SystemCallError) {
                     try loop.add(RunLoop.DescriptorSource(number) { _, _ in }, in: .default)
@@ -55,6 +62,54 @@ import Testing
                 }
             }
             first.invalidate()
+        }
+    }
+
+    @Test func `A number that the loop has closed can be watched`() {
+        let calls = CountingCalls()
+        withRealLoop(calls: calls) { loop in
+            let pair = DescriptorPair.pipe()
+            addDescriptorSource(RunLoop.DescriptorSource(pair.first) { _, _ in }, to: loop)
+            let numbers = calls.openNumbers
+            // A closed descriptor that a duplicate keeps open: the loop replaces its epoll, and closes the old one.
+            let number = fcntl(pair.first, F_DUPFD_CLOEXEC, 900)
+            let stale = RunLoop.DescriptorSource(number) { _, _ in }
+            addDescriptorSource(stale, to: loop)
+            close(number)
+            stale.invalidate()
+            loop.runTurn()
+            let closed = numbers.subtracting(calls.openNumbers)
+            #expect(closed.count == 1)
+            for number in closed {
+                do throws(RunLoop.SystemCallError) {
+                    let source = RunLoop.DescriptorSource(number) { _, _ in }
+                    try loop.add(source, in: .default)
+                    source.invalidate()
+                } catch {
+                    // Not open, or another test's file.
+                    #expect(!"\(error)".contains("belongs to the loop itself"))
+                }
+            }
+        }
+    }
+
+    @Test func `A descriptor source that the system refuses leaves no mode and no descriptor`() {
+        let calls = CountingCalls()
+        withRealLoop(calls: calls) { loop in
+            let pair = DescriptorPair.pipe()
+            addDescriptorSource(RunLoop.DescriptorSource(pair.first) { _, _ in }, to: loop)
+            loop.markCommon("common")
+            for mode in ["new", .common] as [RunLoop.Mode] {
+                let (modes, numbers) = (loop.modes, calls.openNumbers)
+                // After the wake-up descriptor of the new mode's epoll, and the default mode.
+                calls.failNext("epoll_add", with: ENOSPC, after: mode == .common ? 2 : 1)
+                let source = RunLoop.DescriptorSource(pair.second) { _, _ in }
+                #expect(throws: RunLoop.SystemCallError.self) { try loop.add(source, in: mode) }
+                #expect(loop.modes == modes)
+                #expect(calls.openNumbers == numbers)
+                addDescriptorSource(source, to: loop, in: mode)
+                loop.remove(source, from: mode)
+            }
         }
     }
 

@@ -10,11 +10,11 @@ import RunLoopsTestSupport
 ///
 /// At the end the loop is torn down as at the end of a thread.
 @discardableResult
-func withRealLoop<Result: Sendable>(
+func withRealLoop<Result: Sendable, Failure: Error>(
     calls: any KernelCalls = LinuxCalls.shared, fineWait: FineWait = .nanosecondCall,
-    _ body: @escaping @Sendable (RunLoop) -> Result
-) -> Result {
-    TestThread.run {
+    _ body: @escaping @Sendable (RunLoop) throws(Failure) -> Result
+) throws(Failure) -> Result {
+    try TestThread.run { () throws(Failure) -> Result in
         let kernel = EpollKernel(calls: calls, fineWait: fineWait)
         let loop = RunLoop(kernel: kernel, threadID: SystemCalls.threadID)
         let outer = RunLoop.replaceCurrent(with: loop)
@@ -22,6 +22,6 @@ func withRealLoop<Result: Sendable>(
             loop.threadEnds()
             _ = RunLoop.replaceCurrent(with: outer)
         }
-        return body(loop)
+        return try body(loop)
     }
 }

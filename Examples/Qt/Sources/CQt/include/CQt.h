@@ -27,6 +27,8 @@ void ex_application_delete(void);
 void ex_window_show(const char *title, ex_callback clicked, void (*typed)(char key));
 void ex_window_set_time(const char *text);
 void ex_window_set_news(const char *text);
+// Clicks the button.
+void ex_window_click(void);
 
 // Runs a modal dialog, in an event loop of its own inside the present one, until it is closed.
 void ex_dialog_run(const char *text);
