@@ -146,7 +146,7 @@ final class RandomRace: Sendable {
         case 17: loop.stop()
         case 18: loop.currentRun.map { loop.stop($0) }
         case 19: _ = (loop.currentMode, loop.modes, loop.commonModes, loop.isWaiting)
-        case 20: _ = loop.nextTimerDeadline(in: mode)
+        case 20: if mode != .common { _ = loop.nextTimerDeadline(in: mode) }
         case 21: if random.oneIn(20) { _ = loop.debugDescription }
         case 22: loop.markCommon("marked")
         default: replaceItem(&random)
