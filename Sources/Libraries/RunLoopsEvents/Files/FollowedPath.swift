@@ -107,7 +107,9 @@ struct FollowedPath {
         let (old, oldRefusal, oldWatch) = (known, refusal, fileWatch)
         known = Identity(place)
         if hasMoved || known?.isSameFile(as: old) != true { watchSettled() }
-        // A file with another watch was perhaps written before the watch.
+        // The kernel has one watch for an inode. Another watch, and the old number: the file was removed, and its successor got its number.
+        if oldWatch != nil, fileWatch != nil, oldWatch != fileWatch { hasDied = true }
+        // A file that could not be watched was perhaps written meanwhile.
         let change = change(from: old, isTouched: isTouched || oldWatch != fileWatch)
         guard let refusal, refusal != oldRefusal else { return change.map { [$0] } ?? [] }
         return (change.map { [$0] } ?? []) + [.unwatched(refusal)]
