@@ -63,7 +63,6 @@ static void on_signal(int signal, siginfo_t *info, void *context) {
 // The writer: a thread that blocks every signal, so that it is not interrupted, and that a fault of its own ends the program.
 static void *wait_for_end(void *limit) {
     int64_t milliseconds = (intptr_t)limit, start = now();
-    run_loops_prepare_trace();
     // A time that no clock reaches is no limit.
     bool is_limit = milliseconds > 0 && milliseconds < (RL_FOREVER - start) / 1000000;
     int64_t deadline = is_limit ? start + milliseconds * 1000000 : RL_FOREVER;
@@ -120,6 +119,8 @@ static void take_signals(const char *limit) {
 __attribute__((constructor)) static void start(void) {
     const char *file = secure_getenv("RUNLOOP_TRACE");
     if (file && *file) {
+        // Before the program can crash, and before there is a thread that waits for that.
+        run_loops_prepare_trace();
         run_loops_start_trace(file, secure_getenv("RUNLOOP_TRACE_EVENTS"));
         take_signals(secure_getenv("RUNLOOP_TRACE_FOR"));
     }

@@ -134,7 +134,7 @@ private final class ProcessRecording: @unchecked Sendable {
         atexit { ProcessRecording.shared.end() }
     }
 
-    /// Makes a trace and its text once, on the thread that will write the last one.
+    /// Makes a trace and its text once, before the program begins.
     ///
     /// The first use of a type may replace a table of Swift's runtime and free the old one, which takes the lock of the heap
     /// that the table came from. A program whose heap is corrupted ends with that lock held, and its trace would be lost.
@@ -177,7 +177,7 @@ func startTrace(_ file: UnsafePointer<CChar>, _ events: UnsafePointer<CChar>?) {
     ProcessRecording.shared.start(SystemText(cString: file), events: events.map { atol($0) } ?? 0)
 }
 
-/// Called by CRunLoopsTraceStart on the thread that will write the trace, before it waits for the end.
+/// Called by CRunLoopsTraceStart before ``startTrace(_:_:)``.
 @_cdecl("run_loops_prepare_trace")
 func prepareTrace() { ProcessRecording.shared.prepare() }
 
