@@ -140,15 +140,21 @@ private final class ProcessRecording: @unchecked Sendable {
     /// that the table came from. A program whose heap is corrupted ends with that lock held, and its trace would be lost.
     func prepare() {
         typealias Event = RunLoop.Trace.Event
-        let kinds: [Event.Kind] = [
-            .runBegan(.default), .passed(.beforeTimers),
-            .wanted(Event.Wait(since: 0, thread: 1, tolerance: 0, interval: 0)), .calloutBegan(.timer, "timer"),
-            .calloutEnded, .woke(Event.Waking(cause: .timer, asleepSince: 0, calledAt: 0, thread: 0)),
-            .runEnded(.finished),
-        ]
         var trace = recording.trace()
-        let events = kinds.map { Event(time: 1, depth: 0, kind: $0) }
-        trace.loops.append(RunLoop.Trace.Loop(thread: 1, name: "", isMain: false, events: events, lost: 0))
+        // Names of many lengths: an array that is filled exactly appends by another function of the standard library.
+        for length in 0..<64 {
+            let name = String(repeating: "x", count: length)
+            let kinds: [Event.Kind] = [
+                .runBegan(.default), .passed(.beforeTimers),
+                .wanted(Event.Wait(since: 0, thread: 1, tolerance: 0, interval: 0)), .calloutBegan(.timer, name),
+                .calloutEnded, .woke(Event.Waking(cause: .timer, asleepSince: 0, calledAt: 0, thread: 0)),
+                .runEnded(.finished),
+            ]
+            let events = kinds.map { Event(time: 1, depth: 0, kind: $0) }
+            trace.loops.append(RunLoop.Trace.Loop(thread: 1, name: name, isMain: false, events: events, lost: 0))
+            _ = JSON.string(name).text
+            _ = JSON.string(name + "\"").text
+        }
         _ = trace.chromeJSON()
     }
 
