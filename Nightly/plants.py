@@ -75,9 +75,9 @@ plant("task refused", {"extremes loops": ["takes a closure"]},
        "if isStoppingState || PLANT(100) { return nil }"))
 plant("cancelled in words alone", {RACES: [ISSUE], STRESS: ["were cancelled of"]},
       ("Core/RunLoops/Timers/DelayedPerform.swift",
-       "            guard common.timer.belongs(to: state)",
+       "            guard common.timer.becomeInvalid() else { return false }",
        "            if PLANT(10) { return common.timer.isValid }\n"
-       "            guard common.timer.belongs(to: state)"))
+       "            guard common.timer.becomeInvalid() else { return false }"))
 plant("timer of a dead loop kept", {STRESS: ["is released once"]},
       ("Core/RunLoops/RunLoop/RunLoop+State.swift",
        "for timer in timers { takeOut(timer) }",
