@@ -185,7 +185,6 @@ extension RunLoop {
         /// Returns the ready events for which the closure has to be called.
         ///
         /// A source that does not repeat has an empty set after that. A loop's thread.
-        @inline(__always)
         func take(_ ready: Events) -> Events {
             let wanted = events
             // Usually the source asks for the events it was watched for, and one test is enough.
@@ -232,7 +231,6 @@ extension RunLoop {
         // MARK: Being called. A loop's thread.
 
         /// Calls the closure if the source is valid.
-        @inline(__always)
         func call(_ callOut: ((DescriptorSource, Events) -> Void) -> Void) -> Bool {
             guard calls.begin() else { return false }
             // The closure is not released while it is counted as called.

@@ -25,7 +25,6 @@ extension RunLoop {
         /// Whether the item can still fire.
         ///
         /// Once `false`, the value never becomes `true` again.
-        @inline(__always)
         public final var isValid: Bool {
             // acquiring: a thread that finds the item invalid also sees all earlier changes of it.
             valid.load(ordering: .acquiring)
@@ -45,7 +44,6 @@ extension RunLoop {
         ///
         /// Called with the lock held that guards the item's modes: a thread that adds the item checks its validity with
         /// the same lock held.
-        @inline(__always)
         final func markInvalid() { valid.store(false, ordering: .releasing) }
 
         // MARK: What a loop asks of its items. With the loop's lock held, unless a comment says otherwise.
@@ -76,7 +74,6 @@ enum AllowedThread {
 ///   - allowedThread: The one thread to whose loop the item may be added, by the kernel's number; 0 for any.
 ///   - item: The item with the closure.
 ///   - thread: The loop's thread.
-@inline(__always)
 package func requireAllowedThread(_ allowedThread: Int32, of item: some CustomStringConvertible, in thread: Int32) {
     if allowedThread != 0, allowedThread != thread { fatalError(wrongThread(allowedThread, item, thread)) }
 }

@@ -170,7 +170,6 @@ extension RunLoop {
         // MARK: Performing. A loop's thread.
 
         /// If the source is signalled and valid, takes the signal and calls the closure.
-        @inline(__always)
         func perform(_ callOut: ((Source) -> Void) -> Void) -> Bool {
             guard calls.beginIfSignalled() else { return false }
             // The closure is not released while a call of it is counted.

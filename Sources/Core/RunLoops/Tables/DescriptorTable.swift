@@ -156,7 +156,6 @@ final class DescriptorTable {
     // MARK: Events
 
     /// Appends the ready descriptors to `ready`; without the lock.
-    @inline(__always)
     func look(into ready: inout [ReadyDescriptor]) {
         // SAFETY: the table lives longer than the call. Reading a constant of an unmanaged object does no reference
         // counting either.
@@ -164,7 +163,6 @@ final class DescriptorTable {
     }
 
     /// The first source on the descriptor of an event; `nil` for an event of an earlier use of the entry.
-    @inline(__always)
     func firstSource(of event: ReadyDescriptor) -> RunLoop.DescriptorSource? {
         let index = Self.index(of: event)
         let generation = UInt32(truncatingIfNeeded: event.token >> 32)
@@ -173,13 +171,11 @@ final class DescriptorTable {
     }
 
     /// The other sources on the descriptor of an event; `nil` if there are none.
-    @inline(__always)
     func otherSources(of event: ReadyDescriptor) -> [RunLoop.DescriptorSource]? {
         let index = Self.index(of: event)
         return entries[index].others.isEmpty ? nil : entries[index].others
     }
 
-    @inline(__always)
     private static func index(of event: ReadyDescriptor) -> Int { Int(truncatingIfNeeded: event.token & 0xFFFF_FFFF) }
 
     /// Whether an event can still be served; the kernel is asked again about an event that may be out of date.

@@ -62,19 +62,15 @@ final class ModeState: @unchecked Sendable {
     func markCommon() { common.store(true, ordering: .relaxed) }
 
     /// Whether any observer asks for one of `activities`.
-    @inline(__always)
     func observes(_ activities: RunLoop.Activities) -> Bool {
         // relaxed: an observer added by another thread is seen one activity earlier or later; both are right.
         observerMask.load(ordering: .relaxed) & activities.rawValue != 0
     }
 
     /// Whether there is no source, descriptor source or timer.
-    @inline(__always)
     var hasNoItems: Bool { !hasTimers && sourceCount.load(ordering: .relaxed) == 0 }
-    @inline(__always)
     var hasTimers: Bool { busyBuckets.load(ordering: .relaxed) != 0 }
     /// The number of times that the last item has left the mode.
-    @inline(__always)
     // acquiring: pairs with the release in countEmptied, so that a thread that sees the new number finds the mode empty.
     var timesEmptied: Int { emptied.load(ordering: .acquiring) }
 
@@ -155,7 +151,6 @@ final class ModeState: @unchecked Sendable {
 
     private func countEmptied() { emptied.store(timesEmptied + 1, ordering: .releasing) }
 
-    @inline(__always)
     func forEachBucket(_ body: (TimerBucket) -> Void) {
         for bucket in timerBuckets { bucket._withUnsafeGuaranteedRef(body) }
     }
@@ -189,7 +184,6 @@ struct ReadyDescriptors {
     /// about each.
     private(set) var isDoubtful = false
 
-    @inline(__always)
     var isEmpty: Bool { served == events.count }
 
     mutating func replace(with events: inout [ReadyDescriptor], readySince since: Int64) {

@@ -63,7 +63,6 @@ func RUNLOOP_IS_SERVICING_THE_MAIN_DISPATCH_QUEUE(_ queue: MainQueue) {
 // Steps 2 to 5 and 8 to 10, except timers. The loop's thread, without the lock held.
 extension RunLoop {
     /// Makes a callout, and reports it to the tracer; this function makes every callout.
-    @inline(__always)
     func callOut(
         _ callee: LoopEvent.Callee, _ label: @autoclosure () -> ItemLabel, wanted: @autoclosure () -> LoopWait? = nil,
         _ call: () -> Void
@@ -100,7 +99,6 @@ extension RunLoop {
     // MARK: Observers
 
     /// Calls the observers of the mode in ascending order.
-    @inline(__always)
     func callObservers(_ activity: Activities, _ mode: ModeState) {
         if tracer != nil || mode.observes(activity) { callWanted(activity, mode) }
     }
@@ -139,7 +137,6 @@ extension RunLoop {
     /// queue.
     ///
     /// Blocks that are posted while the blocks run wait for the next call, and a nested run runs only these new blocks.
-    @inline(__always)
     func runBlocks(_ mode: ModeState) {
         if !blocks.isEmpty { drainBlocks(mode) }
     }
@@ -159,7 +156,6 @@ extension RunLoop {
     ///
     /// Returns whether the last source that was looked at was performed. This alone decides, as in Core Foundation: if
     /// a source has invalidated the last one, the turn may sleep although it has performed a source.
-    @inline(__always)
     func performSources(_ run: RunState, _ mode: ModeState) -> Bool {
         let signals = mode.signals
         if signals.isEmpty { return false }
@@ -202,7 +198,6 @@ extension RunLoop {
     }
 
     /// Releases signalled sources that have left a mode that is not being run, if there are many; any thread.
-    @inline(__always)
     func sweepSignals() {
         if state.hasStaleSignals.load(ordering: .relaxed) { sweepStaleSignals() }
     }
@@ -237,7 +232,6 @@ extension RunLoop {
         return false
     }
 
-    @inline(__always)
     private func perform(_ source: Source) -> Bool {
         // Read before the call, because the number is cleared with the signal.
         let signal = tracer == nil ? 0 : source.signalNumber
@@ -276,13 +270,11 @@ extension RunLoop {
         return handled
     }
 
-    @inline(__always)
     private func callIfWanted(_ source: DescriptorSource, _ ready: DescriptorEvents, _ found: Int64) -> Bool {
         let events = source.take(ready)
         return !events.isEmpty && call(source, events, found)
     }
 
-    @inline(__always)
     func call(_ source: DescriptorSource, _ events: DescriptorEvents, _ found: Int64) -> Bool {
         source.call { handler in
             callOut(.descriptor, source.labelStorage, wanted: LoopWait(since: found)) {

@@ -29,7 +29,6 @@ extension RunLoop {
     func servesMainQueue(_ mode: ModeState) -> Bool { mainQueue != nil && mode.isCommon && !isInMainQueue }
 
     /// Step 6: the main queue goes before all others, unless it was the last to be served.
-    @inline(__always)
     func mainQueueGoesFirst(_ run: RunState) -> Cause? {
         guard run.servesMainQueue, !run.didMainQueue, let mainQueue else { return nil }
         return mainQueue.takeReadiness() ? .mainQueue : nil
@@ -95,7 +94,6 @@ extension RunLoop {
         return longestReady(run, mode)
     }
 
-    @inline(__always)
     private func prepareToLook(_ run: RunState, _ mode: ModeState) {
         if let mainQueue { watchMainQueue(mainQueue, run, mode) }
         foundMainQueue = false
@@ -103,7 +101,6 @@ extension RunLoop {
     }
 
     /// Takes the ready descriptors that the kernel has reported, and records the instant of the look.
-    @inline(__always)
     private func takeFetched(_ mode: ModeState) {
         if !fetched.isEmpty { takeEvents(mode) }
         // The instant is only compared with timers and wake-ups. If there are none now, every later one is younger, and
@@ -115,7 +112,6 @@ extension RunLoop {
         }
     }
 
-    @inline(__always)
     private func lookedForDescriptors(at instant: Int64) {
         state.lastLook.store(max(instant, state.lastLook.load(ordering: .relaxed)), ordering: .relaxed)
     }
@@ -148,7 +144,6 @@ extension RunLoop {
     }
 
     /// The kind that has been ready longest; `nil` if none is ready.
-    @inline(__always)
     private func longestReady(_ run: RunState, _ mode: ModeState) -> Cause? {
         let wakeUp = state.wakeWord.wakeUp
         let descriptors = mode.ready.isEmpty ? nil : mode.ready.since
@@ -182,7 +177,6 @@ extension RunLoop {
     // MARK: Sleeping
 
     /// Does steps 7 and 8; returns `nil` if the run ends where it would sleep, and has nothing to do.
-    @inline(__always)
     func sleep(_ run: RunState, _ mode: ModeState) -> Cause? {
         if run.endsWhenIdle { return findReady(run, mode) ?? (hasUnserved(run, mode) ? .unserved : nil) }
         callObservers(.beforeWaiting, mode)
@@ -201,7 +195,6 @@ extension RunLoop {
     }
 
     /// Whether a closure waits that has to run before the thread sleeps: Specification 3.7.5.
-    @inline(__always)
     func hasWakingBlock(_ mode: ModeState) -> Bool {
         blocks.hasWakingBlock(in: mode.mode, isCommon: mode.isCommon)
     }
@@ -280,7 +273,6 @@ extension RunLoop {
 extension RunLoop.State {
     /// Shortens the sleep of the thread if a timer has to be served before its end, by `latest`; called when a timer is
     /// added or gets another date.
-    @inline(__always)
     func timerComes(_ latest: Int64, in bucket: TimerBucket) {
         let phase = wakeWord.phase
         if phase != .awake { timerComes(latest, in: bucket, phase) }

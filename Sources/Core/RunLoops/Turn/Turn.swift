@@ -41,7 +41,6 @@ extension RunLoop {
     }
 
     /// Begins a turn, during which wake-ups count; returns false if the run was stopped since the end of the last turn.
-    @inline(__always)
     private func beginTurn() -> Bool {
         // A callout of the turn before may have let a host wait for the loop.
         if state.guest != nil { leaveHost() }
@@ -49,7 +48,6 @@ extension RunLoop {
     }
 
     /// Does step 9; returns whether a source was handled, or work of the main queue was done.
-    @inline(__always)
     private func serve(_ cause: Cause, _ run: inout RunState, _ mode: ModeState) -> Bool {
         run.didMainQueue = false
         if case .descriptor = cause { return serveDescriptor(mode) }
@@ -63,7 +61,6 @@ extension RunLoop {
     }
 
     /// Ends step 10: returns the result if the run ends, or `nil` if it continues.
-    @inline(__always)
     private func verdict(_ run: inout RunState, _ mode: ModeState, handled: Bool) -> RunResult? {
         if handled, run.returnsAfterSource { return .handledSource }
         switch run.limit {
@@ -84,20 +81,17 @@ extension RunLoop {
     }
 
     /// Whether nothing is left that could ever fire: Specification 2.5.
-    @inline(__always)
     func isEmpty(_ mode: ModeState) -> Bool {
         hasNothingToAwait(mode) && !blocks.hasBlock(in: mode.mode, isCommon: mode.isCommon)
     }
 
     /// Whether the mode has lost its last item since the turn began, so that the thread must not sleep: Specification
     /// 4.5.1.
-    @inline(__always)
     func hasLostItems(_ run: RunState, _ mode: ModeState) -> Bool {
         hasNothingToAwait(mode) && run.timesEmptied != mode.timesEmptied && !sleepsWithoutItems
     }
 
     /// Whether neither an item nor the main queue could end a sleep in the mode.
-    @inline(__always)
     private func hasNothingToAwait(_ mode: ModeState) -> Bool {
         mode.hasNoItems && (mainQueue == nil || !mode.isCommon || isInMainQueue)
     }
