@@ -51,10 +51,10 @@ extension RunLoop {
         /// Makes the loop the item's owner, if the item can be in one loop only; returns false if another loop has it.
         ///
         /// Called without the loop's lock.
-        func claim(for state: RunLoop.State) -> Bool { true }
+        func claim(for loop: LoopLock.Pointer) -> Bool { true }
 
         /// Whether the item's owner is still this loop; always true for an item that can be in several loops.
-        func belongs(to state: RunLoop.State) -> Bool { true }
+        func belongs(to loop: LoopLock.Pointer) -> Bool { true }
 
         /// The kind of the item, for tools.
         var kind: LoopEvent.Callee { fatalError("every kind of item has a name") }
