@@ -294,8 +294,8 @@ let tools = room(
         .swift(
             "RunLoopsDiagnostics",
             [
-                "RunLoops", "RunLoopsSystem", "CRunLoopsTraceStart", "CRunLoopsStackSampling", "CRunLoopsKernel",
-                "RunLoopsLibC",
+                "RunLoops", "RunLoopsSystem", "RunLoopsConcurrency", "CRunLoopsTraceStart", "CRunLoopsStackSampling",
+                "CRunLoopsKernel", "RunLoopsLibC",
             ]),
         // Starts recording before main(), and writes the trace when a signal ends the program: Swift has neither way.
         .c("CRunLoopsTraceStart", ["CRunLoopsKernel"]),
