@@ -144,18 +144,21 @@ struct TaskReader<Memory: TaskMemory> {
     /// - Returns: `nil` if there is no task, or no longer.
     /// - Complexity: O(1): the numbers of attempts, records and frames are limited.
     mutating func task(at address: UInt64) -> TaskRecord? {
-        for attempt in 1...Self.mostAttempts {
-            if attempt > 1 { retries += 1 }
-            // Between two reads of a task that waits: it keeps the other one alive meanwhile.
+        // All parts are compared, and not the header alone: between its two reads, a task may have entered and left a group, whose
+        // record is one of the list that has the name.
+        var before: Look?
+        for attempt in 0...Self.mostAttempts {
             guard var look = parts(at: address, in: memory) else { return nil }
+            // A task that waits keeps the other one alive between the two looks.
             look.task.wait = look.dependency.map { wait($0, in: memory) }
-            let header = header(at: address, in: memory)
-            if header == look.header, dependency(look.header, in: memory) == look.dependency { return look.task }
+            if look == before { return look.task }
+            if attempt > 0 { retries += 1 }
+            before = look
         }
-        guard let header = header(at: address, in: memory), isTask(header) else { return nil }
-        var task = record(header, at: address)
-        task.isSettled = false
-        return task
+        before?.task.isSettled = false
+        before?.task.wait = nil
+        before?.task.frames = []
+        return before?.task
     }
 
     private func header(at address: UInt64, in memory: some TaskMemory) -> Header? {
