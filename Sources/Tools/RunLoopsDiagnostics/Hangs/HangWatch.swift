@@ -119,7 +119,8 @@ extension RunLoop.HangWatch {
         /// How long the main loop may sleep before the watch searches for tasks that wait for each other; `nil` for never.
         ///
         /// With a time, the watch searches also when a loop hangs whose thread waits. Each ring of tasks is reported once.
-        /// The search reads the memory that the process may write, on the watch's thread: 33 MiB take 0.1 s.
+        /// The search reads the memory that the process may write, on the watch's thread, which watches nothing meanwhile. It takes
+        /// longer the more memory and the more tasks there are.
         public var taskLimit: Duration?
         /// Whether hangs are reported while a debugger or `strace` traces the process.
         public var reportsWhenTraced = false
