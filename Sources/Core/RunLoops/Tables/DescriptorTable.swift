@@ -49,7 +49,9 @@ struct DescriptorTable: ~Copyable {
     ///
     /// - Complexity: a system call for each descriptor.
     var lostSources: [RunLoop.DescriptorSource] {
-        entries.indices.lazy.filter { [self] in isLost(at: UInt32($0)) }.flatMap { [self] in entries[$0].sources }
+        var lost: [RunLoop.DescriptorSource] = []
+        for index in entries.indices where isLost(at: UInt32(index)) { lost += entries[index].sources }
+        return lost
     }
 
     private func isLost(at index: UInt32) -> Bool {

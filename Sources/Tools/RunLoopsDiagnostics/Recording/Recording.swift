@@ -134,6 +134,24 @@ private final class ProcessRecording: @unchecked Sendable {
         atexit { ProcessRecording.shared.end() }
     }
 
+    /// Makes a trace and its text once, on the thread that will write the last one.
+    ///
+    /// The first use of a type may replace a table of Swift's runtime and free the old one, which takes the lock of the heap
+    /// that the table came from. A program whose heap is corrupted ends with that lock held, and its trace would be lost.
+    func prepare() {
+        typealias Event = RunLoop.Trace.Event
+        let kinds: [Event.Kind] = [
+            .runBegan(.default), .passed(.beforeTimers),
+            .wanted(Event.Wait(since: 0, thread: 1, tolerance: 0, interval: 0)), .calloutBegan(.timer, "timer"),
+            .calloutEnded, .woke(Event.Waking(cause: .timer, asleepSince: 0, calledAt: 0, thread: 0)),
+            .runEnded(.finished),
+        ]
+        var trace = recording.trace()
+        let events = kinds.map { Event(time: 1, depth: 0, kind: $0) }
+        trace.loops.append(RunLoop.Trace.Loop(thread: 1, name: "", isMain: false, events: events, lost: 0))
+        _ = trace.chromeJSON()
+    }
+
     func end() {
         // A child that was forked and calls exit() would write over what its parent writes.
         if generation.isInherited { return }
@@ -158,6 +176,10 @@ private final class ProcessRecording: @unchecked Sendable {
 func startTrace(_ file: UnsafePointer<CChar>, _ events: UnsafePointer<CChar>?) {
     ProcessRecording.shared.start(SystemText(cString: file), events: events.map { atol($0) } ?? 0)
 }
+
+/// Called by CRunLoopsTraceStart on the thread that will write the trace, before it waits for the end.
+@_cdecl("run_loops_prepare_trace")
+func prepareTrace() { ProcessRecording.shared.prepare() }
 
 /// Called by CRunLoopsTraceStart when a signal or the end of the recording time ends the program; returns when the trace is
 /// written.
