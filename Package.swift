@@ -52,6 +52,8 @@ let products = [
     "RunLoopsServiceLifecycle",
     "RunLoopsTesting",
     "RunLoopsTestingMain",
+    "RunLoopsTestingHangs",
+    "RunLoopsXCTestHangs",
 ]
 
 // MARK: The kinds of targets
@@ -298,8 +300,8 @@ let tools = room(
         .swift(
             "RunLoopsDiagnostics",
             [
-                "RunLoops", "RunLoopsSystem", "CRunLoopsTraceStart", "CRunLoopsStackSampling", "CRunLoopsKernel",
-                "RunLoopsLibC",
+                "RunLoops", "RunLoopsSystem", "RunLoopsConcurrency", "CRunLoopsTraceStart", "CRunLoopsStackSampling",
+                "CRunLoopsKernel", "RunLoopsLibC",
             ]),
         // Starts recording before main(), and writes the trace when a signal ends the program: Swift has neither way.
         .c("CRunLoopsTraceStart", ["CRunLoopsKernel"]),
@@ -401,6 +403,16 @@ let testing = room(
         // A test trait for tests that need a live main loop. It takes the main thread of the test runner that links it.
         .swift("RunLoopsTestingMain", ["RunLoops", "RunLoopsConcurrency", "CRunLoopsTestingMain"]),
         .c("CRunLoopsTestingMain", ["CRunLoopsKernel"]),
+        // A test trait that reports tests which hang.
+        .swift(
+            "RunLoopsTestingHangs",
+            ["RunLoops", "RunLoopsDiagnostics", "CRunLoopsTestingHangs", "CRunLoopsKernel", "RunLoopsLibC"]),
+        .c("CRunLoopsTestingHangs"),
+        // The same for XCTest: a test target that depends on this library is watched when its environment says so.
+        .swift(
+            "RunLoopsXCTestHangs",
+            ["RunLoops", "RunLoopsSystem", "RunLoopsDiagnostics", "CRunLoopsXCTestHangs", "RunLoopsLibC"]),
+        .c("CRunLoopsXCTestHangs"),
         // The same scenario on this package's loop and on the real CFRunLoop; OracleNames has this loop under Core Foundation's names.
         .program("oracle", ["OracleScenarios", "OracleNames", .argumentParser]),
         .swift("OracleScenarios", ["RunLoops"], links: ["Foundation"]),
@@ -409,6 +421,15 @@ let testing = room(
     tests: [
         .tests("OracleTests", ["OracleScenarios"]),
         .tests("EndsTests", ["EndsPrograms"]),
+        // Test runners whose tests hang, and tests of how they end.
+        .tests(
+            "RunLoopsTestingHangsTests",
+            [
+                "RunLoopsTestingHangs", "RunLoopsDiagnostics", "runloop", "RunLoopsTestingHangsPrograms",
+                "RunLoopsXCTestHangsPrograms", "RunLoopsTasksPrograms",
+            ]),
+        .program("RunLoopsTestingHangsPrograms", ["RunLoopsTestingHangs", "RunLoops"]),
+        .program("RunLoopsXCTestHangsPrograms", ["RunLoopsXCTestHangs"], links: ["XCTest"]),
         // Numbers at their ends, for all libraries.
         .program(
             "EndsPrograms",

@@ -116,7 +116,7 @@ bool guestTimer; /* the guest's timer descriptor is set to the date of the timer
 bool isRegistered[MODES], isReadable[MODES];
 bool readinessNews[MODES];   /* EpollReadiness.hasNews */
 bool seenEpoll[MODES];       /* EpollReadiness.seen */
-bool isFetched[MODES];       /* ModeState.ready */
+bool isFetched[MODES];       /* LoopMode.ready */
 byte descriptorsServed;
 bool linkedEpoll;            /* the mode's epoll is in the guest's */
 

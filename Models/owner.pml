@@ -4,7 +4,7 @@
 /* One timer or observer, which is in one loop at most: threads add it to two loops, take it out and make it invalid at the
  * same time.
  *
- * Stands for Items/ItemOwner.swift step by step, with the futex of its little lock; Timer.invalidate, Observer.invalidate;
+ * Stands for ItemOwner in RunLoop/LoopLock.swift step by step, with the futex of its little lock; Timer.invalidate, Observer.invalidate;
  * RunLoop.add(_:in:), remove(_:from:), discard(_:).
  */
 

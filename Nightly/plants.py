@@ -79,7 +79,7 @@ plant("cancelled in words alone", {RACES: [ISSUE], STRESS: ["were cancelled of"]
        "            if PLANT(10) { return common.timer.isValid }\n"
        "            guard common.timer.becomeInvalid() else { return false }"))
 plant("timer of a dead loop kept", {STRESS: ["is released once"]},
-      ("Core/RunLoops/RunLoop/RunLoop+State.swift",
+      ("Core/RunLoops/RunLoop/GuardedState.swift",
        "for timer in timers { takeOut(timer) }",
        "for timer in timers where !PLANT(10) { takeOut(timer) }"))
 
@@ -151,20 +151,17 @@ plant("timer at the wrong place", {"extremes timers": ["due earlier"]},
        "        let entry = TimerHeap.Entry(date: timer.fire + (PLANT(1000) ? 20_000_000 : 0), sequence"))
 plant("timer put back for ever", {"extremes timers": ["are left in the mode"]},
       ("Core/RunLoops/Timers/TimerServing.swift",
-       "            if timer.isRepeating || timer.callout.contains(.restarted) {\n",
-       "            let stays = PLANT(100_000)\n"
-       "            if stays { timer.fire = .max / 2 }\n"
-       "            if timer.isRepeating || timer.callout.contains(.restarted) || stays {\n"))
+       "        if timer.isRepeating || timer.callout.contains(.restarted) {\n",
+       "        let stays = PLANT(100_000)\n"
+       "        if stays { timer.fire = .max / 2 }\n"
+       "        if timer.isRepeating || timer.callout.contains(.restarted) || stays {\n"))
 plant("invalid timer fires", {SIMULATION: [ISSUE], STRESS: ["invalid timers fired"]},
       ("Core/RunLoops/Timers/Timer.swift",
-       "            markInvalid()\n"
-       "            if bucket != .none",
-       "            if PLANT(20) {\n"
-       "                owner.unlock(holder)\n"
-       "                return true\n"
-       "            }\n"
-       "            markInvalid()\n"
-       "            if bucket != .none"))
+       "                markInvalid()\n"
+       "                if bucket != .none",
+       "                if PLANT(20) { return true }\n"
+       "                markInvalid()\n"
+       "                if bucket != .none"))
 plant("grid left", {"extremes suspensions": ["off the grid"]},
       ("Core/RunLoops/Timers/Timer+Schedule.swift",
        "return overflow ? .max : date.clampedAdding(distance)",
@@ -246,21 +243,20 @@ plant("timer never released",
        "        Unmanaged.passUnretained(timer).release()\n",
        "        if !PLANT() { Unmanaged.passUnretained(timer).release() }\n"),
       ("Core/RunLoops/Timers/TimerServing.swift",
-       "            spent?.release()\n"
-       "            switch handler {",
-       "            if !PLANT() { spent?.release() }\n"
-       "            switch handler {"))
+       "        if isOver { timer.release() }\n",
+       "        if isOver, !PLANT() { timer.release() }\n"))
 plant("later and later", {SOAK: ["p50, µs has grown"]},
       ("Core/RunLoops/Timers/TimerServing.swift",
-       "        // The last reference to a timer is released when no lock is held.\n",
-       "        if PLANT() { Plant.delay(1) }\n"))
+       "        let now = monotonicNow()\n"
+       "        var serving",
+       "        if PLANT() { Plant.delay(1) }\n"
+       "        let now = monotonicNow()\n"
+       "        var serving"))
 plant("now and then later and later", {SOAK: ["p99, µs has grown"]},
       ("Core/RunLoops/Timers/TimerServing.swift",
-       "        var spent: Unmanaged<Timer>?\n"
-       "        lock()\n",
+       "        var called: FiringTimer?\n",
        "        if PLANT(30) { Plant.delay(30) }\n"
-       "        var spent: Unmanaged<Timer>?\n"
-       "        lock()\n"))
+       "        var called: FiringTimer?\n"))
 
 # Readers of foreign bytes.
 plant("line's beginning lost", {"fuzz lines": [ISSUE]},

@@ -17,6 +17,7 @@ let strict = try RunLoop.HangWatch(options: options) { report in
     switch report.cause {
     case .starvation: print("the machine has too much to do")
     case .congestion: print("too many callouts like", report.callout?.label ?? "?")
+    case .tasksInRing: print(report.tasks)
     case .computing, .waiting:
         print(report.callout?.label ?? "the loop itself", "in", report.stack.first?.function ?? "?")
     }

@@ -102,6 +102,7 @@ final class FoundationServer {
     private init(_ loop: RunLoop, _ turns: FoundationTurns) {
         self.loop = loop
         self.turns = turns
+        turns.runByProgramChanged = { [unowned self] in runByProgramChanged() }
     }
 
     /// Foundation's main loop; `nil` until there are enough descriptors for it.
@@ -230,6 +231,31 @@ final class FoundationServer {
     private static func string(_ text: String) -> CFString {
         let bytes = Array(text.utf8)
         return CFStringCreateWithBytes(nil, bytes, bytes.count, CFStringBuiltInEncodings.UTF8.rawValue, false)
+    }
+
+    /// Modes that were served until the program began a run of Foundation's loop.
+    private var interrupted: [ServedMode] = []
+
+    /// Ends the wait for Foundation's descriptors while the program runs Foundation's loop.
+    ///
+    /// That run may wait for this loop's descriptor (`FoundationRunLoopXCTest` does so), and two descriptors cannot wait for
+    /// each other: the kernel refuses it with ELOOP.
+    private func runByProgramChanged() {
+        if turns.isRunByProgram {
+            interrupted = modes.values.filter(\.isServed)
+            for served in interrupted { setServed(false, served) }
+        } else {
+            for served in interrupted { setServed(true, served) }
+            interrupted = []
+        }
+    }
+
+    /// Whether the run of Foundation's loop in progress belongs to the program, and not to this object.
+    nonisolated static var isRunByProgram: Bool {
+        MainActor.assumeIsolated {
+            if question != nil { return false }
+            return shared?.turns.isRunByProgram ?? true
+        }
     }
 
     /// Starts or ends the wait for the descriptor of Foundation's mode.
@@ -361,3 +387,7 @@ final class FoundationServer {
 /// Called by the C part when the program is loaded.
 @_cdecl("run_loops_foundation_at_load")
 func awaitMainLoopAtLoad() { FoundationServer.awaitMainLoop() }
+
+/// Called by FoundationRunLoopXCTest on the main thread, in a run of Foundation's main loop.
+@_cdecl("run_loops_foundation_is_run_by_program")
+func isFoundationRunByProgram() -> Bool { FoundationServer.isRunByProgram }

@@ -7,11 +7,13 @@ internal import RunLoopsLibC
 
 /// Runs single turns of Foundation's main loop, with public functions of Core Foundation alone.
 ///
-/// An observer counts the runs in progress, and stops a run of this object when the run is about to sleep.
+/// Observers count the runs in progress, and stop a run of this object when the run is about to sleep.
 @MainActor
 final class FoundationTurns {
     let loop: CFRunLoop
-    private var observer: CFRunLoopObserver?
+    /// Called when ``isRunByProgram`` has changed.
+    var runByProgramChanged: () -> Void = {}
+    private var observers: [CFRunLoopObserver?] = []
     /// The value of `runs` while the innermost run of this object is the innermost run of all; 0 if this object has no run.
     private var ownRun = 0
     /// The number of runs in progress in observed modes.
@@ -24,32 +26,44 @@ final class FoundationTurns {
     /// - Precondition: no run of Foundation's main loop is in progress that goes on.
     init(_ loop: CFRunLoop) {
         self.loop = loop
+        // Entries first of all: the other observers of an entry may run the loop, or ask whose run this is.
+        observe([.entry], order: .min)
+        // Ends and sleeps last of all: the others are called before a turn ends.
+        observe([.beforeWaiting, .exit], order: .max)
+        observe(kCFRunLoopCommonModes)
+    }
+
+    private func observe(_ activities: CFRunLoopActivity, order: CFIndex) {
         var context = CFRunLoopObserverContext()
         // Not counted: this object is never released.
         context.info = Unmanaged.passUnretained(self).toOpaque()
-        let activities = CFRunLoopActivity([.entry, .beforeWaiting, .exit]).rawValue
-        // The last of all: the others are called before the turn ends.
-        observer = CFRunLoopObserverCreate(
-            nil, activities, true, .max,
+        let observer = CFRunLoopObserverCreate(
+            nil, activities.rawValue, true, order,
             { _, activity, info in
                 MainActor.assumeIsolated {
                     // SAFETY: the object above.
                     Unmanaged<FoundationTurns>.fromOpaque(info.unsafelyUnwrapped).takeUnretainedValue().passes(activity)
                 }
             }, &context)
-        observe(kCFRunLoopCommonModes)
+        observers.append(observer)
     }
 
     /// Observes a mode that is not a common mode, so that turns in it end.
-    func observe(_ mode: CFString) { CFRunLoopAddObserver(loop, observer, mode) }
+    func observe(_ mode: CFString) { for observer in observers { CFRunLoopAddObserver(loop, observer, mode) } }
 
     private func passes(_ activity: CFRunLoopActivity) {
         switch activity {
-        case .entry: runs += 1
-        case .exit: runs -= 1
+        case .entry: count(+1)
+        case .exit: count(-1)
         // A run that the program has begun inside a callout sleeps as ever.
         default: if runs == ownRun, !goesOn() { CFRunLoopStop(loop) }
         }
+    }
+
+    private func count(_ change: Int) {
+        let was = isRunByProgram
+        runs += change
+        if isRunByProgram != was { runByProgramChanged() }
     }
 
     /// Whether the run that is about to sleep has a ready item, and should continue with it.

@@ -102,6 +102,7 @@ extension RunLoop.HangWatch.Cause {
         case .waiting: "waiting"
         case .congestion: "congestion"
         case .starvation: "starvation"
+        case .tasksInRing: "tasks_in_ring"
         }
     }
 }

@@ -18,9 +18,18 @@ internal import RunLoopsLibC
 ///
 /// Foundation's loop watches the guest's descriptor as a source of version 1. `MainQueueGuest` would be enough for the
 /// waits, but it does its work on the main queue, and work of the main queue ends a test's own `run(mode:before:)`.
+///
+/// The loop is a guest only of the program's own runs of Foundation's loop. `RunLoopsFoundation` runs Foundation's loop inside
+/// this package's loop, where the guest would run this loop inside itself.
 @MainActor
-private enum Guest {
-    static func enter() {
+private final class Guest {
+    static var shared: Guest?
+
+    private let source: CFRunLoopSource?
+    /// The number of the program's runs of Foundation's main loop in progress.
+    private var runs = 0
+
+    init() {
         let descriptor: CInt
         do {
             descriptor = try RunLoop.main.pollDescriptor
@@ -31,20 +40,45 @@ private enum Guest {
         context.version = 1
         context.info = UnsafeMutableRawPointer(bitPattern: Int(descriptor))
         context.getPort = { CInt(Int(bitPattern: $0)) }
-        context.perform = { _ in Guest.runReady() }
+        context.perform = { _ in MainActor.assumeIsolated { Guest.shared?.runReady() } }
         // The two versions of the context begin alike, and CFRunLoopSourceCreate looks at `version` to tell them apart.
-        let source = withUnsafeMutableBytes(of: &context) { bytes in
+        source = withUnsafeMutableBytes(of: &context) { bytes in
             // SAFETY: version is 1, so that as many bytes are read as a CFRunLoopSourceContext1 has.
             CFRunLoopSourceCreate(nil, 0, bytes.assumingMemoryBound(to: CFRunLoopSourceContext.self).baseAddress)
         }
-        // Never removed: the loop stays a guest for as long as there are tests.
-        CFRunLoopAddSource(CFRunLoopGetMain(), source, kCFRunLoopCommonModes)
-        // The descriptor stands for the work of the main queue too until a call asks the loop to leave that work.
-        runReady()
     }
 
-    /// Called by Foundation's loop on the main thread.
-    private nonisolated static func runReady() { RunLoop.main.runReady(in: .default, servingMainQueue: false) }
+    /// Called in runs of Foundation's main loop; the main thread.
+    nonisolated static func passes(_ activity: CFRunLoopActivity) {
+        MainActor.assumeIsolated {
+            guard run_loops_is_run_by_program() else { return }
+            // Not before the first run: a program that runs no test of XCTest is not touched.
+            let guest = shared ?? Guest()
+            shared = guest
+            guest.passes(activity)
+        }
+    }
+
+    private func passes(_ activity: CFRunLoopActivity) {
+        switch activity {
+        case .entry:
+            runs += 1
+            if runs > 1 { break }
+            CFRunLoopAddSource(CFRunLoopGetMain(), source, kCFRunLoopCommonModes)
+            // Until a call says otherwise, the descriptor stands for the work of the main queue too, which Foundation's loop does.
+            RunLoop.main.wait(in: .default, servingMainQueue: false)
+        case .beforeWaiting:
+            // The program may have given the loop work without a wake-up.
+            while RunLoop.main.prepareToPoll(in: .default) { runReady() }
+        default:
+            runs -= 1
+            // A run of this loop that serves Foundation's loop waits for Foundation's descriptor, and two descriptors cannot
+            // wait for each other.
+            if runs == 0 { CFRunLoopRemoveSource(CFRunLoopGetMain(), source, kCFRunLoopCommonModes) }
+        }
+    }
+
+    private func runReady() { RunLoop.main.runReady(in: .default, servingMainQueue: false) }
 }
 
 /// Called by the C part when the program is loaded.
@@ -52,7 +86,8 @@ private enum Guest {
 func enterFoundationsLoopAtLoad() {
     // A program without XCTest in it is not touched: it runs the main loop itself.
     guard dlopen("libXCTest.so", RTLD_LAZY | RTLD_NOLOAD) != nil else { return }
-    // Not before the first wait: nor is a program that runs no test of XCTest. In Foundation's loop, and not on the main
-    // queue, which a test's own run serves too.
-    CFRunLoopPerformBlock(CFRunLoopGetMain(), kCFRunLoopCommonModes) { MainActor.assumeIsolated { Guest.enter() } }
+    let activities: CFRunLoopActivity = [.entry, .beforeWaiting, .exit]
+    let observer = CFRunLoopObserverCreate(
+        nil, activities.rawValue, true, 0, { _, activity, _ in Guest.passes(activity) }, nil)
+    CFRunLoopAddObserver(CFRunLoopGetMain(), observer, kCFRunLoopCommonModes)
 }

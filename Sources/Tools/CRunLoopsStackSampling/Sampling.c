@@ -56,7 +56,7 @@ static void take_registers(const ucontext_t *context, rl_stack_sample *sample) {
 
 // Copies the stack from the pointer on, up to the end of the thread's own stack. The end of a fibre's or a handler's
 // stack is not known: the copy ends before the first page that cannot be read, and unwinding checks each frame.
-static void copy_stack(rl_stack_sample *sample, uint64_t from, uint64_t end) {
+static void copy_stack(rl_stack_sample *sample, uint64_t from, uint64_t end, rl_copy copy) {
     sample->size = 0;
     if (from % 8 != 0) return;
     // The page of the pointer is not there yet where a function has made room in it and has not written to it: the stack
@@ -64,7 +64,7 @@ static void copy_stack(rl_stack_sample *sample, uint64_t from, uint64_t end) {
     for (int page = 0; page < 2 && sample->size == 0; page++, from = (from | 4095) + 1) {
         uint64_t size = from < end && end - from < RL_SAMPLE_BYTES ? end - from : RL_SAMPLE_BYTES;
         sample->stack = from;
-        sample->size = rl_copy_memory(from, sample->bytes, size) & ~(uint64_t)7;
+        sample->size = copy(from, sample->bytes, size) & ~(uint64_t)7;
     }
 }
 
@@ -81,7 +81,7 @@ __attribute__((no_sanitize("address", "thread"))) static void on_sample(int sign
         return;
     int saved = errno;
     take_registers(context, target);
-    copy_stack(target, target->registers[RL_STACK_POINTER], target_end);
+    copy_stack(target, target->registers[RL_STACK_POINTER], target_end, rl_copy_memory);
     // release: pairs with the asking thread's acquire.
     atomic_store_explicit(&ready, asked + 1, memory_order_release);
     rl_futex_wake(&ready, 1);
@@ -179,12 +179,28 @@ int rl_sample_running(int32_t thread, uint64_t stack_end, int64_t nanoseconds, r
     return result;
 }
 
-int rl_sample_waiting(uint64_t stack_pointer, uint64_t counter, uint64_t stack_end, rl_stack_sample *sample) {
+int rl_sample_waiting(uint64_t stack_pointer, uint64_t counter, uint64_t stack_end, rl_copy copy,
+                      rl_stack_sample *sample) {
     sample->registers[RL_STACK_POINTER] = stack_pointer;
     sample->known = (uint64_t)1 << RL_STACK_POINTER;
     sample->counter = counter;
-    copy_stack(sample, stack_pointer, stack_end);
+    copy_stack(sample, stack_pointer, stack_end, copy);
     return sample->size == 0 ? -EFAULT : 0;
+}
+
+static _Thread_local int other_memory = -1;
+
+void rl_use_memory(int descriptor) { other_memory = descriptor; }
+
+size_t rl_copy_used_memory(uint64_t from, void *to, size_t size) {
+    size_t done = 0;
+    while (done < size) {
+        ssize_t count = pread(other_memory, (char *)to + done, size - done, (off_t)(from + done));
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) break;
+        done += (size_t)count;
+    }
+    return done;
 }
 
 #define HANDLER_STACK_SIZE (64 * 1024)

@@ -136,6 +136,79 @@ struct ToolProcessTests {
         #expect(text.contains(#""kind":"tasksWaitInRing""#))
     }
 
+    @Test func `tasks --inside has an inspected process look itself, without rights`() throws {
+        let (text, status) = try shell(
+            """
+            mkfifo input; RUNLOOP_INSPECT=1 $program knot <input >/dev/null & pid=$!; exec 3>input
+            until $tool tasks --inside $pid 2>/dev/null | grep -q 'wait for each other'
+            do sleep 0.05; kill -0 $pid || exit; done
+            # It finds no task twice, not even its own copies.
+            for i in 1 2 3; do $tool tasks --inside $pid | grep -c '^task .*knot'; done
+            $tool tasks --inside --json $pid
+            status=$?
+            exec 3>&-
+            wait $pid
+            exit $status
+            """)
+        #expect(status == 0)
+        let lines = text.split(separator: "\n").map(String.init)
+        try #require(lines.count == 4, "\(lines)")
+        #expect(lines[..<3] == ["3", "3", "3"])
+        let json = try JSON(parsing: lines[3])
+        #expect(json["rings"]?.array?.first?.array?.count == 2)
+        let names = json["tasks"]?.array?.compactMap { $0["name"]?.string }.sorted()
+        #expect(names == ["knot 0", "knot 1"])
+        #expect(json["program"]?.string == "RunLoopsDiagnosticsPrograms")
+    }
+
+    @Test func `doctor names the function that blocks the main actor`() throws {
+        let (text, status) = try shell(
+            """
+            mkfifo input; RUNLOOP_INSPECT=1 $program block <input >/dev/null & pid=$!; exec 3>input
+            until $tool tasks $pid 2>/dev/null | grep -q 'waits for the main actor'
+            do sleep 0.05; kill -0 $pid || exit; done
+            $tool doctor --for 50ms $pid
+            status=$?
+            exec 3>&-
+            wait $pid
+            exit $status
+            """)
+        #expect(status == 1)
+        #expect(text.contains("A task waits for the main actor, whose thread waits for input or output"), "\(text)")
+        #expect(text.contains("called by static RunLoopsDiagnosticsPrograms.Program.waitForEnd() -> (), called"))
+        #expect(!text.contains("RUNLOOP_IS"), "\(text)")
+    }
+
+    @Test func `tasks --watch prints the tasks again until the process ends`() throws {
+        let (text, status) = try looking(
+            "deadlock 2", until: "wait for each other",
+            """
+            $tool tasks --watch --every 50ms $pid >out 2>err & watcher=$!
+            until [ $(grep -c 'wait for each other$' out) -ge 3 ]; do sleep 0.05; kill -0 $watcher || break; done
+            kill -KILL $pid; wait $watcher; status=$?; cat err; exec 3>&-; exit $status
+            """)
+        #expect(status == 75 || status == 66, "\(status) \(text)")
+        #expect(text.contains("has ended, or executes another program now") || text.contains("does not exist"))
+    }
+
+    @Test func `tasks refuses a file that is no core file, and options that need a process`() throws {
+        let (text, _) = try shell(
+            "echo no >file; for words in file '--watch file' nothing '--every 0s 1'; do sh -c \"$tool tasks $words\" 2>&1; echo $?; done"
+        )
+        let lines = text.split(separator: "\n").map(String.init)
+        #expect(lines.first == "Error: file is no core file of a 64-bit process, or cannot be read", "\(text)")
+        #expect(lines.filter { ["65", "64"].contains($0) } == ["65", "64", "64", "64"], "\(text)")
+        #expect(text.contains("--inside and --watch need the number of a process"))
+        #expect(text.contains("Give the number of a process, or a core file"))
+        #expect(text.contains("--every must be more than 0"))
+    }
+
+    @Test func `tasks --inside needs a process that answers`() throws {
+        let (text, status) = try shell(
+            "sleep 1000 & pid=$!; $tool tasks --inside $pid 2>&1; status=$?; kill $pid; exit $status")
+        #expect(status == 1 && text.contains("cannot be looked into"), "\(status) \(text)")
+    }
+
     @Test func `tasks prints no character that a terminal obeys`() throws {
         let (text, _) = try looking("name", until: "red", "$tool tasks $pid; $tool tasks --json $pid")
         #expect(!text.contains("\u{1B}"))

@@ -20,6 +20,7 @@ import Synchronization
         // The loop is never run, as when `run()` at the end of main was forgotten.
         case "forget": RunLoop.current.add(RunLoop.Timer(.every(.seconds(1)), label: "never") { _ in }, in: .default)
         case "knot": try knot()
+        case "block": try block()
         case "work": try work(arguments.dropFirst().first.flatMap { Int($0) })
         case "end": Ending.play(arguments.dropFirst().first ?? "")
         case "knock": knock(arguments.dropFirst().first ?? "")
@@ -91,6 +92,14 @@ import Synchronization
             tasks.withLock { $0.append(task) }
         }
         try idle()
+    }
+
+    /// A task waits for the main actor, while a block of the main loop waits until the input ends.
+    static func block() throws {
+        Task.detached(name: "painter") { await MainActor.run {} }
+        RunLoop.main.perform { waitForEnd() }
+        ready()
+        RunLoop.main.run(in: .default, for: .seconds(1))
     }
 
     /// The main loop has nothing to do until the input ends.

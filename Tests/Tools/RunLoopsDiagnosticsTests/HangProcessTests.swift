@@ -8,7 +8,7 @@ import Testing
 /// The programs that hang, built beside the tests.
 let hangPrograms = BuiltPrograms.path("RunLoopsHangPrograms")
 
-private let isFull = getenv("RUNLOOPS_FULL").map { String(cString: $0) } == "1"
+let isFull = getenv("RUNLOOPS_FULL").map { String(cString: $0) } == "1"
 
 /// What a shell's command prints.
 func shell(_ command: String) -> String {
@@ -66,6 +66,23 @@ struct HangProcessTests {
         #expect(ended.contains(#""callouts":1000"#))
         #expect(ended.contains(#""callout":{"kind":"block","label":"RunLoopsHangPrograms/Program.swift:"#))
         #expect(ended.contains(#""count":9000}"#), "the commonest, counted")
+    }
+
+    @Test func `tasks that wait for each other while the main loop sleeps are reported once`() throws {
+        let lines = play("ring").split(separator: "\n").map(String.init)
+        let reports = lines.filter { $0.contains(#""cause":"tasks wait for each other""#) }
+        try #require(reports.count == 1, "\(lines)")
+        #expect(reports[0].contains(#"\"knot 0\" and task "#))
+        #expect(reports[0].contains(#"\"knot 1\" wait for each other"]"#))
+        #expect(reports[0].contains(#""stage":"began""#) && reports[0].contains(#""isMain":1"#))
+    }
+
+    @Test func `a hang of a waiting thread names the tasks that wait for each other`() throws {
+        let (began, ended) = try hang("ring-blocked", "knotted")
+        for report in [began, ended] {
+            #expect(report.contains(#""cause":"one callout waits for time to pass""#))
+            #expect(report.contains(#"\"knot 1\" wait for each other"]"#), "\(report)")
+        }
     }
 
     @Test func `a program that gets no processor is reported as starved`() throws {

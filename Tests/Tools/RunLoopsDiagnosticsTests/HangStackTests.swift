@@ -98,12 +98,12 @@ struct StackSamplerTests {
         let end = start + UInt64(3 * page)
         let sample = UnsafeMutablePointer<rl_stack_sample>.allocate(capacity: 1)
         defer { sample.deallocate() }
-        #expect(rl_sample_waiting(start + UInt64(page) - 16, 1, end, sample) == 0)
+        #expect(rl_sample_waiting(start + UInt64(page) - 16, 1, end, rl_copy_memory, sample) == 0)
         #expect(sample.pointee.stack == start + UInt64(page))
         #expect(sample.pointee.size == UInt64(2 * page))
         // Where nothing is in the next page either, there is no stack.
         mprotect(memory, 3 * page, PROT_NONE)
-        #expect(rl_sample_waiting(start + UInt64(page) - 16, 1, end, sample) == -EFAULT)
+        #expect(rl_sample_waiting(start + UInt64(page) - 16, 1, end, rl_copy_memory, sample) == -EFAULT)
         #expect(sample.pointee.size == 0)
     }
 

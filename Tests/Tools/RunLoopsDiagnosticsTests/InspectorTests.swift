@@ -63,7 +63,7 @@ struct InspectorTests {
         let inspector = try TestInspector()
         let thread = InspectedThread(inspector)
         waitUntil { thread.loop.isWaiting }
-        try thread.loop.withLock {
+        try thread.loop.withState { _ in
             let loop = try #require(try inspector.connect().dump(within: plenty).loops.first)
             #expect(loop.isLocked && loop.mode == nil && loop.description == nil)
             #expect(loop.activity == .asleep)

@@ -9,6 +9,7 @@ import Testing
 /// Memory that a test can change.
 private final class TestMemory: TaskMemory {
     private static let page: UInt64 = 4096
+    let blockSize = 4096
     var pages: [UInt64: [UInt8]] = [:]
     /// The places that were read.
     var places: [(address: UInt64, count: Int)] = []
@@ -116,6 +117,37 @@ struct TaskReaderTests {
         #expect(reader.retries == 1)
     }
 
+    @Test func `a task is read again by itself if another task gets the place of the one that it waits for`() throws {
+        let memory = TestMemory()
+        var reader = try reader(memory)
+        memory.writeTask(at: 0x4000, id: 1, waitsFor: 0x5000)
+        memory.writeTask(at: 0x5000, id: 2, waitsFor: 0x4000)
+        memory.places = []
+        memory.willRead = { memory in
+            // Behind the first reads of two blocks: of the task and its wait, and of the other task.
+            if memory.places.count == 2 { memory.writeTask(at: 0x5000, id: 3, waitsFor: 0x4000) }
+        }
+        let tasks = reader.tasks(at: [0x4000])
+        #expect(tasks.map(\.wait) == [.task(0x5000, identifier: 3)])
+        #expect(reader.retries == 1)
+        #expect(reader.tasks(at: [0x4000, 0x4800, 0x5000]).map(\.identifier) == [1, 3])
+        #expect(reader.retries == 1)
+    }
+
+    @Test func `a task that is in two blocks is read by itself`() throws {
+        let memory = TestMemory()
+        var reader = try reader(memory)
+        // Its wait is in the next block.
+        memory.writeTask(at: 0x4F00, id: 1, waitsFor: 0x6000)
+        memory.writeTask(at: 0x6000, id: 2, waitsFor: 0x4F00)
+        memory.places = []
+        #expect(reader.tasks(at: [0x4F00]).map(\.wait) == [.task(0x6000, identifier: 2)])
+        #expect(memory.places.contains { $0.address == 0x4F00 && $0.count < 300 })
+        memory.places = []
+        #expect(reader.tasks(at: [0x6000]).map(\.identifier) == [2])
+        #expect(memory.places.allSatisfy { $0.count == 4096 })
+    }
+
     @Test func `a task that never ceases to change has no wait and is marked`() throws {
         let memory = TestMemory()
         var reader = try reader(memory)
@@ -153,7 +185,7 @@ struct TaskReaderTests {
             let full = try TaskReport(of: process)
             let memory = TestMemory(origin: process)
             let code = TaskReport.code(list, process)
-            let runtime = try TaskReport.runtime(of: process, code, Symbolizer(of: scene.number))
+            let runtime = try TaskReport.runtime(of: process, code, Symbolizer(.process(scene.number)))
             let (addresses, _) = process.addresses(
                 of: runtime.metadata, in: ProcessMemory.regions(list), most: TaskReport.mostTasks)
             var reader = TaskReader(memory: memory, runtime: runtime)
@@ -191,6 +223,48 @@ struct TaskReaderTests {
     private func report(_ addresses: [UInt64], _ reader: inout TaskReader<TestMemory>) -> TaskReport {
         let records = TaskReport.records(at: addresses, &reader)
         return TaskReport(records: records, reader: &reader) { Symbolizer.Symbol(start: $0, offset: 0) }
+    }
+}
+
+@Suite("A cache of blocks")
+struct BlockCacheTests {
+    private func read(_ cache: BlockCache<TestMemory>, _ address: UInt64, _ count: Int) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        return bytes.withUnsafeMutableBytes { cache.read(address, into: $0) } ? bytes : nil
+    }
+
+    @Test func `reads of one block are one read, until the cache is cleared`() {
+        let memory = TestMemory()
+        for place in 0..<128 { memory.write(UInt64(place), at: 0x1000 + UInt64(place) * 8) }
+        let cache = BlockCache(memory)
+        #expect(read(cache, 0x1008, 8) == [1, 0, 0, 0, 0, 0, 0, 0])
+        memory.write(9, at: 0x1008)
+        #expect(read(cache, 0x1008, 8)?.first == 1)
+        #expect(memory.places.count == 1)
+        cache.clear()
+        #expect(read(cache, 0x1008, 8)?.first == 9)
+        #expect(memory.places.count == 2)
+    }
+
+    @Test func `a read of several blocks has the bytes of all, and one beyond the memory fails`() {
+        let memory = TestMemory()
+        for place in 0..<1024 { memory.write(UInt64(place), at: 0x1000 + UInt64(place) * 8) }
+        let cache = BlockCache(memory)
+        let bytes = read(cache, 0x10F0, 7000)
+        #expect((0..<875).allSatisfy { bytes?[$0 * 8] == UInt8(truncatingIfNeeded: 30 + $0) })
+        #expect(read(cache, 0x2FF8, 16) == nil)
+        #expect(read(cache, 0x2FF8, 8) != nil)
+        #expect(read(cache, .max - 7, 8) == nil)
+    }
+
+    @Test func `more blocks than the cache has are read`() {
+        let memory = TestMemory()
+        for place in 0..<1100 { memory.write(UInt64(place), at: 0x10000 + UInt64(place) * 4096) }
+        let cache = BlockCache(memory)
+        #expect(
+            (0..<1100).allSatisfy { place in
+                read(cache, 0x10000 + UInt64(place) * 4096, 2) == [UInt8(place & 255), UInt8(place >> 8)]
+            })
     }
 }
 

@@ -33,10 +33,12 @@ func say(_ text: String) {
             options.directory = argument
             options.keepsReports = scene == "kept"
         }
+        if scene.hasPrefix("ring") { options.taskLimit = .milliseconds(300) }
         let ended = Flag()
         let watch = try RunLoop.HangWatch(options: options) { report in
             say(report.json)
             if report.stage == .ended { ended.set() }
+            if report.cause == .tasksInRing { RunLoop.main.stop() }
         }
         try watch.add(.main)
         switch scene {
@@ -54,11 +56,21 @@ func say(_ text: String) {
         case "fork": fork(watch)
         case "ends": ends()
         case let scene where hostile.contains(scene): hang("hostile") { playHostile(scene, argument ?? "") }
+        case "ring":
+            Ring.tie()
+            RunLoop.main.add(RunLoop.Source(label: "keeps it") { _ in }, in: .default)
+            RunLoop.main.run(in: .default, until: nil)
+            // Only once: the same tasks are not reported in the next sleep.
+            RunLoop.main.run(in: .default, for: .seconds(1))
+        case "ring-blocked":
+            Ring.tie()
+            hang("knotted") { takeANap(.milliseconds(800)) }
         case "idle": idle(seconds: argument.flatMap(UInt32.init) ?? 2)
         default: say("what?")
         }
         RunLoop.main.add(RunLoop.Source(label: "waits") { _ in }, in: .default)
-        let hangs = ["sleep", "spin", "kept", "lock", "tiny", "starved"].contains(scene) || hostile.contains(scene)
+        let ending = ["sleep", "spin", "kept", "lock", "tiny", "starved", "ring-blocked"]
+        let hangs = ending.contains(scene) || hostile.contains(scene)
         // Until the watcher has seen the end; reading the names of all functions takes its time.
         repeat { RunLoop.main.run(in: .default, for: .milliseconds(100)) } while hangs && !ended.isSet
         watch.stop()

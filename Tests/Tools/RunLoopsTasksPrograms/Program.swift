@@ -57,6 +57,7 @@ func download() async -> Int {
         endWithInput()
         let words = CommandLine.arguments.dropFirst()
         let count = words.dropFirst().first.flatMap { Int($0) } ?? 1
+        if words.first == "agree", let path = words.last { await Agreement.play(count, path) }
         await play(words.first ?? "", count)
         await sleepLong()
     }

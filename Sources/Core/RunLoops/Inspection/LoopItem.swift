@@ -22,7 +22,7 @@ package struct LoopItem: Sendable, Equatable {
 
 extension RunLoop {
     /// Loops with more timers than this are not inspected: the lock would be held for too long.
-    private static var maxTimers: Int { 4096 }
+    fileprivate static var maxTimers: Int { 4096 }
 
     /// Returns the items in modes, and the unserved items; `nil` after the thread's end, and for a loop with more than
     /// 4,096 timers.
@@ -31,7 +31,7 @@ extension RunLoop {
     /// modes and no wake-up is on its way. Any thread.
     /// - Complexity: O(n) in the items.
     package func itemsInModes() -> (items: [LoopItem], unserved: [LoopItem])? {
-        guard let found = withLock({ findItems() }) else { return nil }
+        guard let found = withState({ $0.findItems() }) else { return nil }
         // The labels are turned into strings after the lock is released.
         let items = found.all.map { item in
             LoopItem(
@@ -50,8 +50,13 @@ extension RunLoop {
     /// Any thread.
     /// - Complexity: O(n) in the sources.
     package var pendingCount: Int {
-        withLock {
-            let signalled = Set(state.modeStates.flatMap(\.sources).filter(\.isSignalled).map { ObjectIdentifier($0) })
+        withState { state in
+            var signalled = Set<ObjectIdentifier>()
+            for mode in 0..<state.modes.count {
+                for source in state.modes[mode].sources where source.isSignalled {
+                    signalled.insert(ObjectIdentifier(source))
+                }
+            }
             return signalled.count + blocks.incomingCount
         }
     }
@@ -61,9 +66,9 @@ extension RunLoop {
     ///
     /// Any thread.
     package var hostOverdue: Int64? {
-        withLock {
+        withState { state in
             guard !state.isDead, state.runs.isEmpty, let guest = state.guest,
-                let date = state.nextTimer(in: guest.mode.mode),
+                let date = state.nextTimer(in: guest.mode.name),
                 LinuxCalls.shared.poll(guest.set.descriptor, events: Int16(POLLIN)) > 0
             else { return nil }
             return now(date.clock).clampedSubtracting(date.nanoseconds)
@@ -71,9 +76,9 @@ extension RunLoop {
     }
 
     /// Whether the loop's thread has ended, and the loop is torn down.
-    package var isEnded: Bool { withLock { state.isDead } }
+    package var isEnded: Bool { isDead }
 
-    private struct FoundItems {
+    fileprivate struct FoundItems {
         struct One {
             let kind: LoopEvent.Callee
             let label: ItemLabel
@@ -100,35 +105,34 @@ extension RunLoop {
             all.append(One(kind: .timer, label: label, modes: [mode], isCommon: false, isClosed: false))
         }
     }
+}
 
+extension GuardedState {
     /// Finds every item with its modes; `nil` after the thread's end, and if there are too many timers.
-    ///
-    /// Called with the lock held.
-    private func findItems() -> FoundItems? {
-        if state.isDead || state.timerBuckets.reduce(0, { $0 + $1.queue.count }) > Self.maxTimers { return nil }
-        var found = FoundItems()
-        for mode in state.modeStates {
-            func add(_ item: Item) { found.add(item, mode.mode, isCommon: state.commonItems.contains(item)) }
-            mode.sources.forEach(add)
-            // With the lock held: a source that is invalidated before its descriptor is closed has left the mode.
-            let lost = kernel is EpollKernel ? mode.descriptors.lostSources : []
-            for source in mode.descriptors.sources {
+    fileprivate mutating func findItems() -> RunLoop.FoundItems? {
+        var timers = 0
+        for bucket in 0..<buckets.count { timers += buckets[bucket].queue.count }
+        if isDead || timers > RunLoop.maxTimers { return nil }
+        var found = RunLoop.FoundItems()
+        for number in 0..<modes.count {
+            let mode = modes[number].mode.name
+            // Here with the lock: a source that is invalidated before its descriptor is closed has left the mode.
+            let lost = core.kernel is EpollKernel ? modes[number].descriptors.lostSources : []
+            for source in modes[number].descriptors.sources {
                 found.add(
-                    source, mode.mode, isCommon: state.commonItems.contains(source),
-                    isClosed: lost.contains { $0 === source })
+                    source, mode, isCommon: commonItems.contains(source), isClosed: lost.contains { $0 === source })
             }
-            mode.observers.forEach(add)
-            state.firingTimers(in: mode).forEach(add)
-            mode.forEachBucket { bucket in
-                bucket.queue.visit(state.dueList) { _, timer, label in
-                    if let timer { add(timer) }
-                    if let label { found.add(delayed: label, mode.mode) }
-                }
+            let others = modes[number].sources + modes[number].observers + firingTimers(in: number) as [RunLoop.Item]
+            for item in others { found.add(item, mode, isCommon: commonItems.contains(item)) }
+            visitTimers(in: number) { _, _, timer, label in
+                if let timer { found.add(timer, mode, isCommon: commonItems.contains(timer)) }
+                if let label { found.add(delayed: label, mode) }
             }
         }
-        if isWaiting, state.wakeWord.wakeUp == nil, let mode = state.sleep.mode?.takeUnretainedValue() {
-            found.asleep = mode.sources
-            found.quiet = state.quietBlocks.filter { $0.modes.includes(mode.mode, isCommon: mode.isCommon) }
+        if core.wakeWord.phase.isAsleep, core.wakeWord.wakeUp == nil, let number = sleep.mode {
+            let mode = modes[number].mode
+            found.asleep = modes[number].sources
+            found.quiet = quietBlocks.filter { $0.modes.includes(mode.name, isCommon: mode.isCommon) }
         }
         return found
     }

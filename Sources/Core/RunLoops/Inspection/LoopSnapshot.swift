@@ -11,30 +11,31 @@ extension RunLoop {
     package func snapshot(timers maxCount: Int = 0, patience: Int64) -> (
         modes: [Mode], timers: [(label: String, due: Int64, interval: Int64, tolerance: Int64)]
     )? {
-        guard state.lockPointer.pointee.take(until: SystemCalls.now(.monotonic) + patience) else { return nil }
-        defer { unlock() }
-        guard let current = state.runs.last?.mode else { return ([], []) }
-        return (state.runs.map(\.mode.mode), maxCount > 0 ? nextTimers(maxCount, in: current) : [])
+        memory.withState(by: SystemCalls.now(.monotonic) + patience) { state in
+            guard let current = state.runs.last?.mode else { return ([], []) }
+            return (state.runs.map(\.mode.name), maxCount > 0 ? state.nextTimers(maxCount, in: current.number) : [])
+        }
     }
+}
 
-    /// Returns the first `maxCount` timers of a mode, soonest first; called with the lock held.
-    private func nextTimers(
-        _ maxCount: Int, in mode: ModeState
+extension GuardedState {
+    /// Returns the first `maxCount` timers of a mode, soonest first.
+    fileprivate func nextTimers(
+        _ maxCount: Int, in mode: Int
     ) -> [(label: String, due: Int64, interval: Int64, tolerance: Int64)] {
         var next: [(label: String, due: Int64, interval: Int64, tolerance: Int64)] = []
-        mode.forEachBucket { bucket in
-            let now = now(bucket.clock)
-            bucket.queue.visit(state.dueList) { entry, timer, label in
-                let due = entry.date.clampedSubtracting(now)
-                // Only the first timers are kept in order, because a loop may have a hundred thousand timers.
-                if next.count == maxCount, let last = next.last, last.due <= due { return }
-                let snapshot = (
-                    timer?.label ?? label?.text ?? "", due, timer?.intervalNanoseconds ?? 0,
-                    timer?.toleranceNanoseconds ?? 0
-                )
-                next.insert(snapshot, at: next.firstIndex { $0.due > due } ?? next.count)
-                if next.count > maxCount { next.removeLast() }
-            }
+        var now = WaitLimit()
+        for clock in RunLoop.ClockID.allCases { now[clock] = core.now(clock) }
+        visitTimers(in: mode) { clock, entry, timer, label in
+            let due = entry.date.clampedSubtracting(now[clock])
+            // Only the first timers are kept in order, because a loop may have a hundred thousand timers.
+            if next.count == maxCount, let last = next.last, last.due <= due { return }
+            let snapshot = (
+                timer?.label ?? label?.text ?? "", due, timer?.intervalNanoseconds ?? 0,
+                timer?.toleranceNanoseconds ?? 0
+            )
+            next.insert(snapshot, at: next.firstIndex { $0.due > due } ?? next.count)
+            if next.count > maxCount { next.removeLast() }
         }
         return next
     }

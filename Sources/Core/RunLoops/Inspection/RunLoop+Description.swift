@@ -24,7 +24,7 @@ extension RunLoop: CustomStringConvertible, CustomDebugStringConvertible {
     /// A caller on another thread must not release an item last: the closure would be released on the wrong thread.
     package func describeWithItems() -> (text: String, items: [AnyObject]) {
         // Items are described after the lock is released, because the same lock guards their own fields.
-        let picture = withLock { LoopPicture(self) }
+        let picture = withState { LoopPicture(self, &$0) }
         return (picture.text(waiting: isWaiting), picture.items)
     }
 }
@@ -58,18 +58,23 @@ private struct LoopPicture {
     let blocks: [String]
     let now: [RunLoop.ClockID: Int64]
 
-    /// Reads the parts of a loop; called with the lock held.
-    init(_ loop: RunLoop) {
+    /// Reads the parts of a loop.
+    init(_ loop: RunLoop, _ state: inout GuardedState) {
         threadName = loop.threadName
         blocks = loop.blocks.picture(onLoopsThread: SystemCalls.threadID == loop.threadID)
-        current = loop.state.runs.last?.mode.mode.rawValue
-        commonModes = loop.state.commonModeNames.map(\.rawValue)
-        commonItems = loop.state.commonItems.all
-        modes = loop.state.modeStates.map { mode in
-            ModePicture(
-                name: mode.mode.rawValue, isCommon: mode.isCommon, sources: mode.sources,
-                descriptors: mode.descriptors.sources, observers: mode.observers, timers: Self.timers(loop, mode))
+        current = state.runs.last?.mode.name.rawValue
+        commonModes = state.commonModeNames.map(\.rawValue)
+        commonItems = state.commonItems.all
+        var modes: [ModePicture] = []
+        for number in 0..<state.modes.count {
+            let mode = state.modes[number].mode
+            modes.append(
+                ModePicture(
+                    name: mode.name.rawValue, isCommon: mode.isCommon, sources: state.modes[number].sources,
+                    descriptors: state.modes[number].descriptors.sources, observers: state.modes[number].observers,
+                    timers: Self.timers(state, number)))
         }
+        self.modes = modes
         now = Dictionary(uniqueKeysWithValues: RunLoop.ClockID.allCases.map { ($0, loop.now($0)) })
     }
 
@@ -81,24 +86,22 @@ private struct LoopPicture {
             }
     }
 
-    private static func timers(_ loop: RunLoop, _ mode: ModeState) -> [TimerPicture] {
+    private static func timers(_ state: borrowing GuardedState, _ mode: Int) -> [TimerPicture] {
         func picture(_ timer: RunLoop.Timer) -> TimerPicture {
             TimerPicture(
                 timer: timer, label: timer.labelStorage, clock: timer.clock, fire: timer.fire,
                 tolerance: timer.toleranceNanoseconds, isFiring: timer.callout.contains(.underWay))
         }
         var waiting: [(entry: TimerHeap.Entry, picture: TimerPicture)] = []
-        mode.forEachBucket { bucket in
-            bucket.queue.visit(loop.state.dueList) { entry, timer, label in
-                if let timer { waiting.append((entry, picture(timer))) }
-                if let label {
-                    let delayed = TimerPicture(
-                        timer: nil, label: label, clock: bucket.clock, fire: entry.date, tolerance: 0, isFiring: false)
-                    waiting.append((entry, delayed))
-                }
+        state.visitTimers(in: mode) { clock, entry, timer, label in
+            if let timer { waiting.append((entry, picture(timer))) }
+            if let label {
+                let delayed = TimerPicture(
+                    timer: nil, label: label, clock: clock, fire: entry.date, tolerance: 0, isFiring: false)
+                waiting.append((entry, delayed))
             }
         }
-        return loop.state.firingTimers(in: mode).map(picture)
+        return state.firingTimers(in: mode).map(picture)
             + waiting.sorted { $0.entry.isBefore($1.entry) }.map(\.picture)
     }
 

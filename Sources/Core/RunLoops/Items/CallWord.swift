@@ -37,7 +37,6 @@ struct CallWord: ~Copyable {
     ///
     /// - Parameter makeNumber: Returns the number of the signal; not called if the signal is set already or the source
     ///   is invalid.
-    @inline(__always)
     func signal(_ makeNumber: () -> UInt64) -> Bool {
         var old = word.load(ordering: .relaxed)
         if old & (Bits.signalled | Bits.invalid) != 0 { return false }
@@ -55,14 +54,11 @@ struct CallWord: ~Copyable {
     // MARK: Calls
 
     /// Begins a call, unless the source is invalid.
-    @inline(__always)
     func begin() -> Bool { begin { $0 & Bits.invalid == 0 } }
 
     /// Begins a call if the source is signalled, and clears the signal.
-    @inline(__always)
     func beginIfSignalled() -> Bool { begin { $0 & Bits.signalled != 0 } }
 
-    @inline(__always)
     private func begin(_ condition: (UInt64) -> Bool) -> Bool {
         // sequentiallyConsistent: the loop has let the source's place be queued again before, see SignalQueue.Place.enqueue.
         var old = word.load(ordering: .sequentiallyConsistent)
@@ -76,7 +72,6 @@ struct CallWord: ~Copyable {
     }
 
     /// Ends a call; returns whether the caller has to release the closure.
-    @inline(__always)
     func end() -> Bool { word.subtract(Bits.call, ordering: .sequentiallyConsistent).newValue == Bits.invalid }
 
     /// Clears the signal and prevents further calls; returns whether the caller has to release the closure.

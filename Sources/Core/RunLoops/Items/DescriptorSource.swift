@@ -182,7 +182,6 @@ extension RunLoop {
         /// Returns the ready events for which the closure has to be called.
         ///
         /// A source that does not repeat has an empty set after that. A loop's thread.
-        @inline(__always)
         func take(_ ready: DescriptorEvents) -> DescriptorEvents {
             let wanted = events
             // Usually the source asks for the events it was watched for, and one test is enough.
@@ -229,7 +228,6 @@ extension RunLoop {
         // MARK: Being called. A loop's thread.
 
         /// Calls the closure if the source is valid.
-        @inline(__always)
         func call(_ callOut: ((DescriptorSource, DescriptorEvents) -> Void) -> Void) -> Bool {
             guard calls.begin() else { return false }
             // The closure is not released while it is counted as called.
@@ -246,11 +244,10 @@ extension RunLoop {
         /// Records a loop that the source is added to; returns false if the source has become invalid.
         ///
         /// Called before the source is added to a mode, so that a change of ``events`` in between reaches that loop, too.
-        func enter(_ state: RunLoop.State) -> Bool {
+        func enter(_ pointer: LoopLock.Pointer) -> Bool {
             lock.lock()
             defer { lock.unlock() }
             guard isValid else { return false }
-            let pointer = state.lockPointer
             if firstLoop == nil {
                 firstLoop = pointer
             } else if firstLoop != pointer, !otherLoops.contains(pointer) {
@@ -260,28 +257,24 @@ extension RunLoop {
         }
 
         /// Called when no mode of the loop contains the source any longer.
-        func leave(_ state: RunLoop.State) {
+        func leave(_ pointer: LoopLock.Pointer) {
             lock.withLock {
-                otherLoops.removeAll { $0 == state.lockPointer }
-                if firstLoop == state.lockPointer { firstLoop = otherLoops.popLast() }
+                otherLoops.removeAll { $0 == pointer }
+                if firstLoop == pointer { firstLoop = otherLoops.popLast() }
             }
         }
 
         /// Whether a loop other than `loop` has the source in a mode.
         package func isElsewhere(than loop: RunLoop) -> Bool {
-            lock.withLock { loops.contains { $0 != loop.state.lockPointer } }
+            lock.withLock { loops.contains { $0 != loop.memory.lock } }
         }
 
         /// The locks of all loops that have the source; with the lock held.
         private var loops: [LoopLock.Pointer] { (firstLoop.map { [$0] } ?? []) + otherLoops }
 
         /// Runs `body` with the state of each of the loops, with its lock held.
-        private func inEach(_ loops: ArraySlice<LoopLock.Pointer>, _ body: (RunLoop.State) -> Void) {
-            for pointer in loops {
-                pointer.pointee.take()
-                pointer.pointee.state?._withUnsafeGuaranteedRef(body)
-                pointer.pointee.giveBack()
-            }
+        private func inEach(_ loops: ArraySlice<LoopLock.Pointer>, _ body: (inout GuardedState) -> Void) {
+            for pointer in loops { pointer.pointee.withState(body) }
         }
 
         override var kind: LoopEvent.Callee { .descriptor }

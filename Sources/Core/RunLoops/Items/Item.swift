@@ -25,7 +25,6 @@ extension RunLoop {
         /// Whether the item can still fire.
         ///
         /// Once `false`, the value never becomes `true` again.
-        @inline(__always)
         public final var isValid: Bool {
             // acquiring: a thread that finds the item invalid also sees all earlier changes of it.
             valid.load(ordering: .acquiring)
@@ -45,7 +44,6 @@ extension RunLoop {
         ///
         /// Called with the lock held that guards the item's modes: a thread that adds the item checks its validity with
         /// the same lock held.
-        @inline(__always)
         final func markInvalid() { valid.store(false, ordering: .releasing) }
 
         // MARK: What a loop asks of its items. With the loop's lock held, unless a comment says otherwise.
@@ -53,10 +51,10 @@ extension RunLoop {
         /// Makes the loop the item's owner, if the item can be in one loop only; returns false if another loop has it.
         ///
         /// Called without the loop's lock.
-        func claim(for state: RunLoop.State) -> Bool { true }
+        func claim(for loop: LoopLock.Pointer) -> Bool { true }
 
         /// Whether the item's owner is still this loop; always true for an item that can be in several loops.
-        func belongs(to state: RunLoop.State) -> Bool { true }
+        func belongs(to loop: LoopLock.Pointer) -> Bool { true }
 
         /// The kind of the item, for tools.
         var kind: LoopEvent.Callee { fatalError("every kind of item has a name") }
@@ -76,7 +74,6 @@ enum AllowedThread {
 ///   - allowedThread: The one thread to whose loop the item may be added, by the kernel's number; 0 for any.
 ///   - item: The item with the closure.
 ///   - thread: The loop's thread.
-@inline(__always)
 package func requireAllowedThread(_ allowedThread: Int32, of item: some CustomStringConvertible, in thread: Int32) {
     if allowedThread != 0, allowedThread != thread { fatalError(wrongThread(allowedThread, item, thread)) }
 }

@@ -14,7 +14,6 @@ struct CodeLocation: @unchecked Sendable {
         self.line = line
     }
 
-    @inline(__always)
     init(_ fileID: StaticString, _ line: UInt) {
         self.init(file: fileID.utf8Start, line: UInt32(truncatingIfNeeded: line))
     }
@@ -56,13 +55,11 @@ package enum ItemLabel: @unchecked Sendable {
     }
 
     /// Makes a label of the caller's text, or of the caller's location if the text is `nil`.
-    @inline(__always)
     package init(_ text: String?, _ fileID: StaticString, _ line: UInt) {
         let location = CodeLocation(fileID, line)
         self = text.map { .text(Text($0, location)) } ?? ItemLabel(location)
     }
 
-    @inline(__always)
     init(_ location: CodeLocation) { self = .location(file: location.file, line: location.line) }
 
     /// Makes a label whose text comes from the library itself.

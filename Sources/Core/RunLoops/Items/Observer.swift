@@ -26,9 +26,15 @@ extension RunLoop {
         /// How many modes the observer is in.
         @exclusivity(unchecked) var modeCount = 0
         /// The closure, while the observer is valid.
-        @exclusivity(unchecked) private var handler: ((Observer, Activities) -> Void)?
+        @exclusivity(unchecked) private var handler: Handler?
         // Not guarded by a lock: the observer may be in another loop before its callout has returned.
         private let isFiring = Atomic<Bool>(false)
+
+        /// A closure in a structure, which a generic function returns as it is: a closure alone would be wrapped in another,
+        /// at an allocation each.
+        struct Handler {
+            let call: (Observer, Activities) -> Void
+        }
 
         /// Makes an observer whose closure runs on the calling thread, and may use that thread's state.
         ///
@@ -88,20 +94,20 @@ extension RunLoop {
         ) {
             self.activities = activities
             self.repeats = repeats
-            self.handler = handler
+            self.handler = Handler(call: handler)
             self.order = order
             super.init(label: label, allowedThread: allowedThread)
         }
 
         public override func invalidate() {
-            let holder = owner.lock()
-            guard isValid else { return owner.unlock(holder) }
-            markInvalid()
-            if modeCount > 0 { holder?.pointee.state?._withUnsafeGuaranteedRef { $0.discard(self) } }
-            let released = handler
-            handler = nil
-            owner.unlock(holder)
             // The closure may hold the last reference to anything: it is released when no lock is held.
+            var released: Handler?
+            owner.withLock { state in
+                guard isValid else { return }
+                markInvalid()
+                if modeCount > 0 { state?.pointee.discard(self) }
+                swap(&released, &handler)
+            }
             withExtendedLifetime(released) {}
         }
 
@@ -110,7 +116,7 @@ extension RunLoop {
         /// Begins a call, unless one is under way; returns the closure.
         ///
         /// With the owner's lock held.
-        func beginCall() -> ((Observer, Activities) -> Void)? {
+        func beginCall() -> Handler? {
             guard let handler, !isFiring.exchange(true, ordering: .acquiring) else { return nil }
             return handler
         }
@@ -124,16 +130,14 @@ extension RunLoop {
 
         // MARK: In a loop
 
-        override func claim(for state: RunLoop.State) -> Bool { owner.claim(for: state) { modeCount > 0 } }
-        override func belongs(to state: RunLoop.State) -> Bool { owner.isHeld(by: state) }
+        override func claim(for loop: LoopLock.Pointer) -> Bool { owner.claim(for: loop) { modeCount > 0 } }
+        override func belongs(to loop: LoopLock.Pointer) -> Bool { owner.isHeld(by: loop) }
         override var kind: LoopEvent.Callee { .observer }
 
         public override var description: String {
             let times = repeats ? "repeats" : "once"
             let state = isValid ? "valid" : "invalid"
-            let holder = owner.lock()
-            let place = isValid && modeCount == 0 ? ", in no loop" : ""
-            owner.unlock(holder)
+            let place = owner.withLock { _ in isValid && modeCount == 0 ? ", in no loop" : "" }
             return "<RunLoop.Observer \(label)>{\(state), \(activities), order \(order), \(times)\(place)}"
         }
     }

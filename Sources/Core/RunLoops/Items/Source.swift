@@ -172,7 +172,6 @@ extension RunLoop {
         // MARK: Performing. A loop's thread.
 
         /// If the source is signalled and valid, takes the signal and calls the closure.
-        @inline(__always)
         func perform(_ callOut: ((Source) -> Void) -> Void) -> Bool {
             guard calls.beginIfSignalled() else { return false }
             // The closure is not released while a call of it is counted.
@@ -194,7 +193,7 @@ extension RunLoop {
             // Another thread may take the source out of one of its modes, or end a loop: then that thread calls cancel.
             // The loop of a parent process keeps the source: that loop can no longer be reached.
             left.removeAll { one in
-                !one.loop.isInherited && !one.loop.withLock { one.loop.state.discard(self, from: one.mode) }
+                !one.loop.isInherited && !one.loop.withState { $0.discard(self, from: one.mode) }
             }
             for membership in left {
                 membership.loop.sweepSignals()
@@ -247,12 +246,12 @@ extension RunLoop {
         ///
         /// If its place is in the mode's queue, the place stays there, and the loop skips it when it takes it from the
         /// queue.
-        func leave(_ mode: Mode, of state: RunLoop.State) {
+        func leave(_ mode: Mode, of loop: borrowing LoopCore) {
             lock.withLock {
                 memberships.removeAll { membership in
-                    guard membership.loop.state === state, membership.mode == mode else { return false }
+                    guard membership.loop.core.number == loop.number, membership.mode == mode else { return false }
                     membership.place.leave()
-                    if membership.place.queue.isCrowded { state.hasStaleSignals.store(true, ordering: .relaxed) }
+                    if membership.place.queue.isCrowded { loop.hasStaleSignals.store(true, ordering: .relaxed) }
                     return true
                 }
             }

@@ -419,7 +419,6 @@ final class EpollReadiness: Readiness {
         timers[index].deadline = deadline
     }
 
-    @inline(__always)
     private func fetch(_ count: CInt, into ready: inout [ReadyDescriptor]) {
         // Negative: EINTR (a signal handler ran, the loop looks again), ENOSYS (above).
         guard count > 0 else { return }

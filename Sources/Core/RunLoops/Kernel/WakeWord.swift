@@ -81,7 +81,6 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
     ///
     /// Returns false, and serves the stop, if the run was stopped since it last looked. A stop that was called while
     /// wake-ups did not count has stored no wake-up, and nothing else would find it before the sleep.
-    @inline(__always)
     borrowing func beginTurn() -> Bool {
         // Here the phase is `awake` or `goingToSleep`, so that one atomic operation on a bit changes it, without a loop
         // of exchanges.
@@ -92,13 +91,11 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
     }
 
     /// Ends the storing of wake-ups: the thread looks at everything in its next turn anyway.
-    @inline(__always)
     borrowing func beAwake() {
         word.bitwiseAnd(~(Bits.phase | Bits.news), ordering: .sequentiallyConsistent)
     }
 
     /// Clears the wake-up, because its turn has begun.
-    @inline(__always)
     borrowing func serveWakeUp() {
         word.bitwiseAnd(Bits.ofRun, ordering: .sequentiallyConsistent)
     }
@@ -142,7 +139,6 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
     }
 
     /// The instant of the wake-up that is not served yet; `nil` if there is none.
-    @inline(__always)
     var wakeUp: Int64? {
         let stamp = word.load(ordering: .sequentiallyConsistent) >> Bits.stampShift
         return stamp == 0 ? nil : Int64(stamp) - 1

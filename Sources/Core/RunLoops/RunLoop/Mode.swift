@@ -37,7 +37,6 @@ extension RunLoop {
         // Compares the numbers. The compiler would choose the comparison of all raw-representable types, which compares
         // strings.
         /// Whether both have the same name.
-        @inline(__always)
         public static func == (left: Mode, right: Mode) -> Bool { left.number == right.number }
 
         /// Hashes the name's number.

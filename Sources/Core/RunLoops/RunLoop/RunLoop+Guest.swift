@@ -32,19 +32,20 @@ extension RunLoop {
     public var pollDescriptor: CInt {
         get throws(SystemCallError) {
             requireOwnThread()
-            if let guest = state.guest { return guest.set.descriptor }
+            if let guest { return guest.set.descriptor }
             guard let kernel = kernel as? any GuestKernel else {
                 fatalError("A loop with a manual kernel has no descriptor to wait for: its time only advances by hand.")
             }
-            let descriptor = try withLock { () throws(SystemCallError) -> CInt in
-                let set = try kernel.makeGuest()
-                state.guest = Guest(set, in: state.defaultMode)
-                return set.descriptor
+            let guest = try withState { (state) throws(SystemCallError) -> Guest in
+                let guest = Guest(try kernel.makeGuest(), in: state.modes[GuardedState.defaultMode].mode)
+                state.guest = guest
+                return guest
             }
+            self.guest = guest
             waitInHost(isReady: false)
             // No turn has looked at the blocks posted before.
-            state.guest?.blocksSeen = 0
-            return descriptor
+            guest.blocksSeen = 0
+            return guest.set.descriptor
         }
     }
 
@@ -72,9 +73,9 @@ extension RunLoop {
     public func runReady(in mode: Mode = .default, servingMainQueue: Bool = true) -> RunResult {
         requireOneMode(mode)
         requireOwnThread()
-        let mode = withLock { state.makeMode(mode) }
+        let mode = makeMode(mode)
         stand(for: mode, servingMainQueue)
-        let modesSet = state.guest?.modesSet ?? 0
+        let modesSet = guest?.modesSet ?? 0
         var run = RunState(limit: .inHost, returnsAfterSource: false, timesEmptied: mode.timesEmptied)
         let outer = begin(&run, in: mode)
         run.servesMainQueue = servingMainQueue && run.servesMainQueue
@@ -87,15 +88,15 @@ extension RunLoop {
         let isIdle = last == .timedOut
         if isIdle {
             callObservers(.beforeWaiting, mode)
-            state.guest?.waitObserved = mode
+            guest?.waitObserved = mode
         }
-        if let guest = state.guest {
+        if let guest {
             guest.isReadyToWait = isIdle && guest.mustRun
             guest.mustRun = false
         }
         let result = last == .stopped ? .stopped : isEmpty(mode) ? RunResult.finished : .timedOut
         end(result, in: mode, outer)
-        if let guest = state.guest {
+        if let guest {
             // A call in a callout may have run another mode.
             if guest.modesSet == modesSet { stand(for: mode, servingMainQueue) }
             waitInHost(isReady: !isIdle)
@@ -107,14 +108,21 @@ extension RunLoop {
     ///
     /// Takes effect when the host waits next.
     package func wait(in mode: Mode, servingMainQueue: Bool) {
-        guard let guest = state.guest else { return }
-        stand(for: withLock { state.makeMode(mode) }, servingMainQueue)
+        guard let guest else { return }
+        stand(for: makeMode(mode), servingMainQueue)
         guest.modesSet += 1
     }
 
-    private func stand(for mode: ModeState, _ servesMainQueue: Bool) {
-        guard let guest = state.guest else { return }
-        withLock { guest.mode = mode }
+    private func makeMode(_ name: Mode) -> LoopMode {
+        withState { state in
+            let mode = state.makeMode(name)
+            return state.modes[mode].mode
+        }
+    }
+
+    private func stand(for mode: LoopMode, _ servesMainQueue: Bool) {
+        guard let guest else { return }
+        withState { _ in guest.mode = mode }
         guest.servesMainQueue = servesMainQueue
     }
 
@@ -122,7 +130,7 @@ extension RunLoop {
     private static var turnsInARow: Int { 16 }
 
     private func endWait() {
-        guard let guest = state.guest, let mode = guest.waitObserved else { return }
+        guard let guest, let mode = guest.waitObserved else { return }
         guest.waitObserved = nil
         callObservers(.afterWaiting, mode)
     }
@@ -171,16 +179,17 @@ extension RunLoop {
     }
 
     private func hasUnseenWork(_ guest: Guest) -> Bool {
-        blocks.hasMore(than: guest.blocksSeen) || !guest.mode.signals.isEmpty || state.wakeWord.wakeUp != nil
+        blocks.hasMore(than: guest.blocksSeen) || !guest.mode.signals.isEmpty || core.wakeWord.wakeUp != nil
     }
 
     /// The guest, whose descriptor shows work in `mode` from now on; `nil` without a guest.
     private func guestAbout(toWaitIn mode: Mode) -> Guest? {
-        guard let guest = state.guest else { return nil }
+        guard let guest else { return nil }
         // A callout under way has made the descriptor silent, or the descriptor serves another mode.
-        if state.wakeWord.phase != .inHost || guest.mode.mode != mode {
+        if core.wakeWord.phase != .inHost || guest.mode.name != mode {
             leaveHost()
-            withLock { guest.mode = state.makeMode(mode) }
+            let mode = makeMode(mode)
+            withState { _ in guest.mode = mode }
             waitInHost()
         }
         return guest

@@ -23,18 +23,15 @@ extension RunLoop {
         if mode == .common { return addWithoutDescriptor(timer, mode) }
         checkNotForked()
         requireAllowedThread(timer.allowedThread, of: timer, in: threadID)
-        let state = state
-        guard timer.owner.claimUnowned(for: state) || timer.claim(for: state) else { trapInOtherLoop(timer) }
-        lock()
-        defer { unlock() }
-        guard timer.isValid, !state.isDead, timer.owner.isHeld(by: state) else { return false }
-        if mode == .default {
-            if !state.isIn(timer, state.defaultMode) { state.put(timer, in: state.defaultMode) }
-        } else {
+        guard timer.owner.claimUnowned(for: memory.lock) || timer.claim(for: memory.lock) else {
+            trapInOtherLoop(timer)
+        }
+        return withState { state in
+            guard timer.isValid, !state.isDead, timer.owner.isHeld(by: memory.lock) else { return false }
             let mode = state.makeMode(mode)
             if !state.isIn(timer, mode) { state.put(timer, in: mode) }
+            return true
         }
-        return true
     }
 
     /// Adds a source to `mode`, or, with `.common`, to all common modes, including modes that are marked as common
@@ -102,25 +99,25 @@ extension RunLoop {
     package func addUnlessElsewhere(_ item: Item, in mode: Mode) -> Bool {
         checkNotForked()
         requireAllowedThread(item.allowedThread, of: item, in: threadID)
-        guard item.claim(for: state) else { return false }
+        guard item.claim(for: memory.lock) else { return false }
         return withoutDescriptor { () throws(SystemCallError) in try addClaimed(item, mode) }
     }
 
     private func add(item: Item, _ name: Mode) throws(SystemCallError) -> Bool {
         checkNotForked()
         requireAllowedThread(item.allowedThread, of: item, in: threadID)
-        guard item.claim(for: state) else { trapInOtherLoop(item) }
+        guard item.claim(for: memory.lock) else { trapInOtherLoop(item) }
         return try addClaimed(item, name)
     }
 
     private func addClaimed(_ item: Item, _ name: Mode) throws(SystemCallError) -> Bool {
         var entered: [Mode] = []
-        let isIn = try withLock { () throws(SystemCallError) -> Bool in
-            guard item.isValid, !state.isDead, item.belongs(to: state) else { return false }
-            let modesBefore = state.modeStates.count
+        let isIn = try withState { (state) throws(SystemCallError) -> Bool in
+            guard item.isValid, !state.isDead, item.belongs(to: memory.lock) else { return false }
+            let modesBefore = state.modes.count
             do throws(SystemCallError) {
-                guard name == .common else { return try put(item, in: name, &entered) }
-                return try putInCommonModes(item, &entered)
+                guard name == .common else { return try state.put(item, in: name, of: self, &entered) }
+                return try state.putInCommonModes(item, of: self, &entered)
             } catch {
                 state.removeModes(madeAfter: modesBefore)
                 throw error
@@ -137,67 +134,6 @@ extension RunLoop {
             \(item) is in a mode of another loop and cannot be added to the loop of thread \(threadID): remove it from the \
             modes of that loop first, or make one for each loop.
             """)
-    }
-
-    /// Adds an item to one mode; returns false if the item has become invalid.
-    private func put(_ item: Item, in name: Mode, _ entered: inout [Mode]) throws(SystemCallError) -> Bool {
-        let mode = state.makeMode(name)
-        if state.isIn(item, mode) { return true }
-        guard try enter(item, mode) else { return false }
-        entered.append(name)
-        return true
-    }
-
-    /// Makes an item a common item and adds it to all common modes; if the system refuses one of the modes, changes
-    /// nothing.
-    ///
-    /// Returns false if the item has become invalid. In that case the caller of `invalidate()` removes the item from
-    /// the modes.
-    private func putInCommonModes(_ item: Item, _ entered: inout [Mode]) throws(SystemCallError) -> Bool {
-        let isNew = !state.commonItems.contains(item)
-        if isNew { state.commonItems.add(item) }
-        if let timer = item as? Timer {
-            state.put(timer, in: state.commonModeNames.map(state.makeMode))
-            return true
-        }
-        do {
-            for name in state.commonModeNames where try !put(item, in: name, &entered) {
-                if isNew { _ = state.commonItems.remove(item) }
-                return false
-            }
-        } catch {
-            for name in entered { state.existingMode(name).map { state.leave(item, $0) } }
-            entered = []
-            if isNew { _ = state.commonItems.remove(item) }
-            throw error
-        }
-        return true
-    }
-
-    /// Adds an item to a mode that it is not in; returns false if the item has become invalid.
-    private func enter(_ item: Item, _ mode: ModeState) throws(SystemCallError) -> Bool {
-        switch item {
-        case let timer as Timer: state.put(timer, in: mode)
-        case let source as Source:
-            // The source is added to the mode first: if it is signalled already, it may be performed at once, and its
-            // mode must not look empty then.
-            mode.add(source)
-            if source.enter(mode.mode, of: self, mode.signals) { return true }
-            mode.remove(source)
-            return false
-        case let source as DescriptorSource:
-            guard source.enter(state) else { return false }
-            do { try mode.add(source) } catch {
-                state.leaveUnlessInMode(source)
-                throw error
-            }
-            state.descriptorsChanged(in: mode)
-        case let observer as Observer:
-            mode.add(observer)
-            observer.modeCount += 1
-        default: return false
-        }
-        return true
     }
 
     /// Marks `mode` as common: the mode gets the items that were added to the common modes before, and items that are
@@ -217,19 +153,22 @@ extension RunLoop {
         requireOneMode(mode)
         // Some common items may be in no mode of this loop. Such a timer or observer belongs to another loop now, or
         // did and is added to this loop again.
-        for item in withLock({ state.commonItems.all }) { _ = item.claim(for: state) }
+        for item in withState({ $0.commonItems.all }) { _ = item.claim(for: memory.lock) }
         var entered: [Item] = []
-        try withLock { () throws(SystemCallError) in
+        try withState { (state) throws(SystemCallError) in
             if state.isCommon(mode) { return }
             do throws(SystemCallError) {
-                if mainQueue != nil { try state.makeMode(mode).descriptors.readiness.reserve() }
-                for item in state.commonItems.all where item.isValid && item.belongs(to: state) {
+                if mainQueue != nil {
+                    let number = state.makeMode(mode)
+                    try state.modes[number].mode.readiness.reserve()
+                }
+                for item in state.commonItems.all where item.isValid && item.belongs(to: memory.lock) {
                     var modes: [Mode] = []
-                    _ = try put(item, in: mode, &modes)
+                    _ = try state.put(item, in: mode, of: self, &modes)
                     if !modes.isEmpty { entered.append(item) }
                 }
             } catch {
-                for item in entered { state.existingMode(mode).map { state.leave(item, $0) } }
+                for item in entered { _ = state.take(item, outOf: mode) }
                 throw error
             }
             state.markCommon(mode)
@@ -253,17 +192,19 @@ extension RunLoop {
     /// - Complexity: as for adding.
     public func remove(_ item: Item, from mode: Mode) {
         checkNotForked()
-        let left = withLock { () -> [Mode] in
+        let left = withState { state -> [Mode] in
             if mode != .common { return state.take(item, outOf: mode) ? [mode] : [] }
             guard state.commonItems.remove(item) else { return [] }
-            return state.commonModeNames.filter { state.take(item, outOf: $0) }
+            var left: [Mode] = []
+            for mode in state.commonModeNames where state.take(item, outOf: mode) { left.append(mode) }
+            return left
         }
         (item as? Source)?.hasLeft(left, of: self)
     }
 
     /// Calls a descriptor source whose events the system has refused, unless the source is in no mode by now.
     fileprivate func callRefused(_ source: DescriptorSource) {
-        guard withLock({ state.modeStates.contains { $0.descriptors.contains(source) } }) else { return }
+        guard withState({ $0.isInMode(source) }) else { return }
         _ = call(source, .error, now(.monotonic))
     }
 
@@ -273,13 +214,16 @@ extension RunLoop {
     ///
     /// Corresponds to `CFRunLoopContainsTimer` and similar calls.
     public func contains(_ item: Item, in mode: Mode) -> Bool {
-        withLock {
-            guard mode == .common else { return state.existingMode(mode).map { state.isIn(item, $0) } ?? false }
+        withState { state in
+            guard mode == .common else {
+                guard let mode = state.existingMode(mode) else { return false }
+                return state.isIn(item, mode)
+            }
             guard state.commonItems.contains(item) else { return false }
             guard let timer = item as? Timer else { return true }
             // A timer that was removed from each mode separately no longer counts as common, as in Core Foundation. The
             // owner is checked first: the lock of another loop guards the bucket of that loop's timer.
-            return timer.owner.isHeld(by: state) && timer.bucket != .none
+            return timer.owner.isHeld(by: memory.lock) && timer.bucket != .none
         }
     }
 
@@ -294,54 +238,125 @@ extension RunLoop {
     public func isEmpty(in mode: Mode) -> Bool {
         requireOwnThread()
         requireOneMode(mode)
-        guard let mode = withLock({ state.isDead ? nil : state.existingMode(mode) }) else {
+        guard let mode = modeToRun(mode) else {
             return true
         }
         return isEmpty(mode)
     }
 
     /// Whether any mode has a timer, a source or a descriptor source.
-    var hasItems: Bool { withLock { state.modeStates.contains { !$0.hasNoItems } } }
+    var hasItems: Bool { withState { !$0.modes(where: { !$0.mode.hasNoItems }).isEmpty } }
 }
 
-// The modes of items. With the lock held.
-extension RunLoop.State {
+// The modes of items.
+extension GuardedState {
     // MARK: Places
 
-    func isIn(_ item: RunLoop.Item, _ mode: ModeState) -> Bool {
+    func isIn(_ item: RunLoop.Item, _ mode: Int) -> Bool {
         switch item {
         case let timer as RunLoop.Timer: isIn(timer, mode)
-        case let source as RunLoop.Source: mode.contains(source)
-        case let source as RunLoop.DescriptorSource: mode.descriptors.contains(source)
-        case let observer as RunLoop.Observer: mode.contains(observer)
+        case let source as RunLoop.Source: modes[mode].contains(source)
+        case let source as RunLoop.DescriptorSource: modes[mode].descriptors.contains(source)
+        case let observer as RunLoop.Observer: modes[mode].contains(observer)
         default: false
         }
     }
 
+    /// Adds an item to one mode; returns false if the item has become invalid.
+    fileprivate mutating func put(
+        _ item: RunLoop.Item, in name: RunLoop.Mode, of loop: RunLoop, _ entered: inout [RunLoop.Mode]
+    ) throws(RunLoop.SystemCallError) -> Bool {
+        let mode = makeMode(name)
+        if isIn(item, mode) { return true }
+        guard try enter(item, mode, of: loop) else { return false }
+        entered.append(name)
+        return true
+    }
+
+    /// Makes an item a common item and adds it to all common modes; if the system refuses one of the modes, changes
+    /// nothing.
+    ///
+    /// Returns false if the item has become invalid. In that case the caller of `invalidate()` removes the item from
+    /// the modes.
+    fileprivate mutating func putInCommonModes(
+        _ item: RunLoop.Item, of loop: RunLoop, _ entered: inout [RunLoop.Mode]
+    ) throws(RunLoop.SystemCallError) -> Bool {
+        let isNew = !commonItems.contains(item)
+        if isNew { commonItems.add(item) }
+        if let timer = item as? RunLoop.Timer {
+            put(timer, in: commonModeNames.map { makeMode($0) })
+            return true
+        }
+        do {
+            for name in commonModeNames where try !put(item, in: name, of: loop, &entered) {
+                if isNew { _ = commonItems.remove(item) }
+                return false
+            }
+        } catch {
+            for name in entered { _ = take(item, outOf: name) }
+            entered = []
+            if isNew { _ = commonItems.remove(item) }
+            throw error
+        }
+        return true
+    }
+
+    /// Adds an item to a mode that it is not in; returns false if the item has become invalid.
+    private mutating func enter(
+        _ item: RunLoop.Item, _ mode: Int, of loop: RunLoop
+    ) throws(RunLoop.SystemCallError) -> Bool {
+        switch item {
+        case let timer as RunLoop.Timer: put(timer, in: mode)
+        case let source as RunLoop.Source:
+            // The source is added to the mode first: if it is signalled already, it may be performed at once, and its
+            // mode must not look empty then.
+            modes[mode].add(source)
+            if source.enter(modes[mode].mode.name, of: loop, modes[mode].mode.signals) { return true }
+            modes[mode].remove(source)
+            return false
+        case let source as RunLoop.DescriptorSource:
+            guard source.enter(core.lock) else { return false }
+            do { try modes[mode].add(source) } catch {
+                leaveUnlessInMode(source)
+                throw error
+            }
+            descriptorsChanged(in: mode)
+        case let observer as RunLoop.Observer:
+            modes[mode].add(observer)
+            observer.modeCount += 1
+        default: return false
+        }
+        return true
+    }
+
     /// Removes an item from a mode that it is in.
-    func leave(_ item: RunLoop.Item, _ mode: ModeState) {
+    mutating func leave(_ item: RunLoop.Item, _ mode: Int) {
         switch item {
         case let timer as RunLoop.Timer: take(timer, outOf: mode)
         case let source as RunLoop.Source:
-            mode.remove(source)
-            source.leave(mode.mode, of: self)
+            modes[mode].remove(source)
+            source.leave(modes[mode].mode.name, of: core)
         case let source as RunLoop.DescriptorSource:
-            mode.remove(source)
+            modes[mode].remove(source)
             descriptorsChanged(in: mode)
             leaveUnlessInMode(source)
         case let observer as RunLoop.Observer:
-            mode.remove(observer)
+            modes[mode].remove(observer)
             observer.modeCount -= 1
         default: break
         }
     }
 
     func leaveUnlessInMode(_ source: RunLoop.DescriptorSource) {
-        if !modeStates.contains(where: { $0.descriptors.contains(source) }) { source.leave(self) }
+        if !isInMode(source) { source.leave(core.lock) }
+    }
+
+    func isInMode(_ source: RunLoop.DescriptorSource) -> Bool {
+        modes.first { $0.descriptors.contains(source) } != nil
     }
 
     /// Removes an item from one mode; returns whether the item was there.
-    func take(_ item: RunLoop.Item, outOf name: RunLoop.Mode) -> Bool {
+    mutating func take(_ item: RunLoop.Item, outOf name: RunLoop.Mode) -> Bool {
         guard let mode = existingMode(name), isIn(item, mode) else { return false }
         leave(item, mode)
         return true
@@ -350,15 +365,17 @@ extension RunLoop.State {
     /// Removes an item that has become invalid from all modes.
     ///
     /// An item that is in no mode stays in the common items if it is there, as in Core Foundation.
-    func discard(_ item: RunLoop.Item) {
-        let modes = modeStates.filter { isIn(item, $0) }
-        if modes.isEmpty { return }
-        for mode in modes { leave(item, mode) }
-        _ = commonItems.remove(item)
+    mutating func discard(_ item: RunLoop.Item) {
+        var wasInMode = false
+        for mode in 0..<modes.count where isIn(item, mode) {
+            leave(item, mode)
+            wasInMode = true
+        }
+        if wasInMode { _ = commonItems.remove(item) }
     }
 
     /// Removes an item that has become invalid from one mode; returns whether the item was there.
-    func discard(_ item: RunLoop.Item, from mode: RunLoop.Mode) -> Bool {
+    mutating func discard(_ item: RunLoop.Item, from mode: RunLoop.Mode) -> Bool {
         guard take(item, outOf: mode) else { return false }
         _ = commonItems.remove(item)
         return true
@@ -368,10 +385,10 @@ extension RunLoop.State {
 
     /// Applies a change of the events that a descriptor source asks for, in every mode of the source; returns the first
     /// error of the system.
-    func eventsChanged(of source: RunLoop.DescriptorSource) -> RunLoop.SystemCallError? {
+    mutating func eventsChanged(of source: RunLoop.DescriptorSource) -> RunLoop.SystemCallError? {
         var refusal: RunLoop.SystemCallError?
-        for mode in modeStates where mode.descriptors.contains(source) {
-            do { try mode.descriptors.eventsChanged(of: source) } catch { refusal = refusal ?? error }
+        for mode in 0..<modes.count where modes[mode].descriptors.contains(source) {
+            do { try modes[mode].descriptors.eventsChanged(of: source) } catch { refusal = refusal ?? error }
             descriptorsChanged(in: mode)
         }
         return refusal
@@ -380,13 +397,13 @@ extension RunLoop.State {
     /// Calls a descriptor source with `.error` in the next turn of one of its modes, unless the source is in none by
     /// then.
     func deliverRefusal(to source: RunLoop.DescriptorSource) {
-        let modes = modeStates.filter { $0.descriptors.contains(source) }.map(\.mode)
+        let modes = modes { $0.descriptors.contains(source) }.map(\.name)
         if modes.isEmpty { return }
         let block = Block(modes: BlockModes(modes), wakes: true, location: CodeLocation(#fileID, #line)) { [loop] in
             // SAFETY: the block runs inside a run of this loop only.
             loop?._withUnsafeGuaranteedRef { $0.callRefused(source) }
         }
-        blocks.push(block)
-        wakeUp()
+        core.blocks.push(block)
+        core.wakeUp()
     }
 }

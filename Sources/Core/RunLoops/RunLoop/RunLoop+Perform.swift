@@ -138,7 +138,7 @@ extension RunLoop {
     @inline(__always)
     private func nameMode(_ mode: Mode) {
         if mode == .default || mode == .common { return }
-        withLock { _ = state.makeMode(mode) }
+        withState { _ = $0.makeMode(mode) }
     }
 
     /// Posts a block for a run in one of its modes.
@@ -155,7 +155,7 @@ extension RunLoop {
         if SystemCalls.threadID == threadID {
             blocks.pushHere(block)
             // The thread looks for such blocks before it sleeps, and needs a wake-up only while it waits in a host.
-            if wakes, state.guest != nil { wakeHost() }
+            if wakes, guest != nil { wakeHost() }
         } else {
             blocks.push(block)
             if wakes { wakeUp() }
@@ -164,7 +164,7 @@ extension RunLoop {
 
     @inline(never)
     private func wakeHost() {
-        if state.wakeWord.phase == .inHost { wakeUp() }
+        if core.wakeWord.phase == .inHost { wakeUp() }
     }
 
     /// Returns the block with a closure that first reports when and by which thread the block was posted.
@@ -178,14 +178,14 @@ extension RunLoop {
         // Unowned: the block runs inside a run of this loop only; and a block that never runs must not keep its loop
         // alive.
         return block.wrapped { [unowned self] body in
-            if let quiet { withLock { state.quietBlocks.removeAll { $0.number == quiet } } }
+            if let quiet { withState { $0.quietBlocks.removeAll { $0.number == quiet } } }
             report(wait.event)
             body()
         }
     }
 
     private func note(_ block: QuietBlock) -> UInt64 {
-        withLock { if state.quietBlocks.count < QuietBlock.maxCount { state.quietBlocks.append(block) } }
+        withState { if $0.quietBlocks.count < QuietBlock.maxCount { $0.quietBlocks.append(block) } }
         return block.number
     }
 }

@@ -113,7 +113,7 @@ extension RunLoop {
     /// The innermost run in progress; `nil` if there is none.
     ///
     /// Core Foundation has no such property. Thread safety: any thread.
-    public var currentRun: RunID? { withLock { state.runs.last.map { RunID(number: $0.number) } } }
+    public var currentRun: RunID? { withState { $0.runs.last.map { RunID(number: $0.number) } } }
 
     /// Ends a given run in progress, which need not be the innermost run.
     ///
@@ -124,13 +124,13 @@ extension RunLoop {
     /// - Complexity: O(n) in the nested runs.
     public func stop(_ run: RunID) {
         checkNotForked()
-        withLock {
+        withState { state in
             guard let index = state.runs.lastIndex(where: { $0.number == run.number }) else { return }
             if index < state.runs.count - 1 {
                 state.runs[index].isStopped = true
-            } else if let phase = state.wakeWord.stop(now: { now(.monotonic) }) {
+            } else if let phase = core.wakeWord.stop(now: { now(.monotonic) }) {
                 // The lock is held, so that the run neither ends nor gets a nested run before the wake-up.
-                state.kernel.wake(state.wakeWord, phase)
+                core.kernel.wake(core.wakeWord, phase)
             }
         }
     }
@@ -138,7 +138,7 @@ extension RunLoop {
     /// The run that the loop's thread begins next, unless that run is in an empty mode; called on the loop's thread.
     ///
     /// With this name the code that begins a run can end this very run later, from a run that is nested in it.
-    package var nextRun: RunID { withLock { RunID(number: state.runsBegun + 1) } }
+    package var nextRun: RunID { withState { RunID(number: $0.runsBegun + 1) } }
 
     /// Ends a given run in progress at once: the run itself, and all runs that are nested in it.
     ///
@@ -146,11 +146,11 @@ extension RunLoop {
     /// - Complexity: O(n) in the nested runs.
     package func stop(through run: RunID) {
         checkNotForked()
-        withLock {
+        withState { state in
             guard let index = state.runs.lastIndex(where: { $0.number == run.number }) else { return }
             for outer in index..<state.runs.count - 1 { state.runs[outer].isStopped = true }
             // The lock is held, as in stop(_:).
-            if let phase = state.wakeWord.stop(now: { now(.monotonic) }) { state.kernel.wake(state.wakeWord, phase) }
+            if let phase = core.wakeWord.stop(now: { now(.monotonic) }) { core.kernel.wake(core.wakeWord, phase) }
         }
     }
 }

@@ -25,10 +25,7 @@ package import Synchronization
 /// thread with no lock held, so that a closure may call anything, the loop itself included. After the end of the thread
 /// all members may still be called and do nothing. After `fork()` a loop of the parent traps in the child.
 public final class RunLoop: @unchecked Sendable {
-    /// The state that other threads share with this one: the lock, and the fields that it guards.
-    let state: State
-    // A copy of the state's constant: each read through the state would do reference counting.
-    private let lockPointer: LoopLock.Pointer
+    let memory: LoopMemory
     let blocks: BlockQueue
     /// The main queue, for the main loop; `nil` in all other loops.
     let mainQueue: MainQueue?
@@ -38,6 +35,10 @@ public final class RunLoop: @unchecked Sendable {
     /// Another thread of usual scheduling that waits for the loop then lends it no priority, and need not ask the
     /// system each time.
     package let isUsuallyScheduled = Atomic(false)
+    /// The guest, if a host waits for the loop; usually `nil`.
+    ///
+    /// A copy of ``GuardedState/guest``, for the loop's thread alone.
+    @exclusivity(unchecked) var guest: Guest?
     /// Whether there is a tracer; read only while a recorder is at work.
     let isTraced = Atomic<Bool>(false)
 
@@ -105,20 +106,24 @@ public final class RunLoop: @unchecked Sendable {
 
     /// Makes a loop on a kernel, for the thread with this number.
     package init(kernel: any Kernel, threadID: Int32, servesMainQueue: Bool = false) {
-        state = State(kernel: kernel, threadID: threadID)
+        memory = LoopMemory(kernel: kernel, threadID: threadID)
         mainQueue = servesMainQueue ? MainQueue() : nil
-        if mainQueue != nil { MainQueue.reserve(state.defaultMode.descriptors.readiness) }
-        (lockPointer, blocks) = (state.lockPointer, state.blocks)
-        state.loop = .passUnretained(self)
-        LoopLock.assign(lockPointer, to: state)
+        blocks = memory.unguarded.pointee.blocks
+        if mainQueue != nil {
+            withState { MainQueue.reserve($0.modes[GuardedState.defaultMode].mode.readiness) }
+        }
+        withState { $0.loop = .passUnretained(self) }
+        memory.publish()
         NewLoops.announce(self)
     }
 
     deinit {
-        if isInherited { return }
-        // If the thread has not ended the loop, the loop ends here, so that items that live longer do not find it.
-        if !state.isDead { threadEnds() }
-        LoopLock.assign(lockPointer, to: nil)
+        if !isInherited {
+            // If the thread has not ended the loop, the loop ends here, so that items that live longer do not find it.
+            if !isDead { threadEnds() }
+            memory.unpublish()
+        }
+        memory.free()
     }
 
     // MARK: Finding a loop
@@ -172,21 +177,21 @@ public final class RunLoop: @unchecked Sendable {
     /// The mode of the innermost run in progress; `nil` if there is none.
     ///
     /// Corresponds to `CFRunLoopCopyCurrentMode`.
-    public var currentMode: Mode? { withLock { state.runs.last?.mode.mode } }
+    public var currentMode: Mode? { withState { $0.runs.last?.mode.name } }
 
     /// The modes to which something was added, in the order in which they were made, the default mode first.
     ///
     /// Corresponds to `CFRunLoopCopyAllModes`.
-    public var modes: [Mode] { withLock { state.modeStates.map(\.mode) } }
+    public var modes: [Mode] { withState { $0.modes().map(\.name) } }
 
     /// The modes that are marked as common, in the order in which they were marked, the default mode first.
-    public var commonModes: [Mode] { withLock { state.commonModeNames } }
+    public var commonModes: [Mode] { withState { $0.commonModeNames } }
 
     /// Whether the thread sleeps in the loop, or is about to.
     ///
     /// In a host (``pollDescriptor``) the time between two calls of ``runReady(in:servingMainQueue:)`` counts as sleep:
     /// the value is `true` even while the host's own code runs. Corresponds to `CFRunLoopIsWaiting`.
-    public var isWaiting: Bool { state.wakeWord.phase.isAsleep }
+    public var isWaiting: Bool { core.wakeWord.phase.isAsleep }
 
     /// The processor time that the loop's thread has used since the loop was made.
     ///
@@ -194,7 +199,7 @@ public final class RunLoop: @unchecked Sendable {
     /// change. Corresponds to the field `_runTime` of Core Foundation's loop, which is never set there. Thread safety:
     /// any thread.
     /// - Complexity: one system call.
-    public var runTime: Duration { .nanoseconds(withLock { state.threadTimes.run }) }
+    public var runTime: Duration { .nanoseconds(withState { $0.threadTimes.run }) }
 
     /// The time since the loop was made in which its thread did not use a processor, because it slept in the loop or
     /// waited elsewhere.
@@ -204,7 +209,7 @@ public final class RunLoop: @unchecked Sendable {
     /// `_sleepTime` of Core Foundation's loop, which counts the sleep in the loop alone; `Metering` of
     /// `RunLoopsDiagnostics` does that. Thread safety: any thread.
     /// - Complexity: one system call.
-    public var sleepTime: Duration { .nanoseconds(withLock { state.threadTimes.sleep }) }
+    public var sleepTime: Duration { .nanoseconds(withState { $0.threadTimes.sleep }) }
 
     /// The deadline of the next timer of `mode`, on that timer's clock; `nil` if there is none.
     ///
@@ -214,7 +219,7 @@ public final class RunLoop: @unchecked Sendable {
     /// - Complexity: O(1) in the timers.
     public func nextTimerDeadline(in mode: Mode) -> Instant? {
         requireOneMode(mode)
-        return withLock { state.nextTimer(in: mode) }
+        return withState { $0.nextTimer(in: mode) }
     }
 
     /// Returns the object that another library attaches to the loop; the first call for each type makes the object.
@@ -223,18 +228,18 @@ public final class RunLoop: @unchecked Sendable {
     /// thread. The argument of `make` is whether the thread has ended. `make` is called with the loop's lock held, and
     /// must not take it.
     package func companion<Companion: LoopCompanion>(_ make: (_ hasEnded: Bool) -> Companion) -> Companion {
-        withLock {
+        withState { state in
             for companion in state.companions where type(of: companion) == Companion.self {
                 return unsafeDowncast(companion, to: Companion.self)
             }
-            let made = make(isDead)
-            if !isDead { state.companions.append(made) }
+            let made = make(state.isDead)
+            if !state.isDead { state.companions.append(made) }
             return made
         }
     }
 
     /// Whether another library has attached an object to the loop.
-    var hasCompanions: Bool { withLock { !state.companions.isEmpty } }
+    var hasCompanions: Bool { withState { !$0.companions.isEmpty } }
 
     // MARK: Reaching a loop from elsewhere
 
@@ -248,7 +253,7 @@ public final class RunLoop: @unchecked Sendable {
     /// - Complexity: one system call if the loop sleeps, none otherwise.
     public func wakeUp() {
         checkNotForked()
-        state.wakeUp()
+        core.wakeUp()
     }
 
     /// Ends the innermost run in progress at the end of its turn, or at once if the run is just being entered.
@@ -259,38 +264,40 @@ public final class RunLoop: @unchecked Sendable {
     /// asleep. Thread safety: any thread.
     public func stop() {
         checkNotForked()
-        state.stop()
+        core.stop()
     }
 
     // MARK: The lock
 
-    @inline(__always)
-    func lock() { lockPointer.pointee.take() }
-    @inline(__always)
-    func unlock() { lockPointer.pointee.giveBack() }
+    /// The parts of the loop that need no lock.
+    var core: LoopCore {
+        // SAFETY: valid until the loop is released.
+        @inline(__always) unsafeAddress { memory.unguarded }
+    }
 
+    /// Takes the lock while `body` uses the state that the lock guards: the only way to it.
     @inline(__always)
-    func withLock<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
-        lock()
-        defer { unlock() }
-        return try body()
+    func withState<Result: ~Copyable, Failure: Error>(
+        _ body: (inout GuardedState) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try memory.withState(body)
     }
 
     // MARK: Clocks, kernel, thread
 
     /// The kernel of a loop with virtual time, such as a test's; `nil` for a loop on the system's kernel.
-    package var virtualKernel: (any Kernel)? { state.kernel is EpollKernel ? nil : state.kernel }
-    var kernel: any Kernel { state.kernel }
+    package var virtualKernel: (any Kernel)? { core.kernel is EpollKernel ? nil : core.kernel }
+    var kernel: any Kernel { core.kernel }
     /// The kernel's number of the thread that the loop belongs to.
-    package var threadID: Int32 { state.threadID }
-    /// Whether the thread has ended; with the lock held.
-    var isDead: Bool { state.isDead }
+    package var threadID: Int32 { core.threadID }
+    /// Whether the thread has ended.
+    var isDead: Bool { withState { $0.isDead } }
     /// Whether the innermost run has been asked to stop, and has not ended yet.
-    package var isStopped: Bool { state.wakeWord.isStopped }
+    package var isStopped: Bool { core.wakeWord.isStopped }
 
     /// The present time of a clock of the loop's kernel, in nanoseconds; any thread.
     @inline(__always)
-    package func now(_ clock: ClockID) -> Int64 { state.now(clock) }
+    package func now(_ clock: ClockID) -> Int64 { core.now(clock) }
 
     /// Returns the monotonic time, which is read once between two callouts.
     ///
@@ -337,14 +344,14 @@ public final class RunLoop: @unchecked Sendable {
     ///
     /// The members of the loop may still be called afterwards, and do nothing.
     package func threadEnds() {
-        let waste = withLock { state.takeEverythingOut() }
+        let waste = withState { $0.takeEverythingOut() }
         blocks.close()
         endGuest()
         for (source, mode) in waste.sources { source.hasLeft([mode], of: self) }
         // Items and their closures are released here, with no lock held.
         signalled = []
         withExtendedLifetime(waste) {}
-        let left = withLock {
+        let left = withState { state in
             defer { state.companions = [] }
             return state.companions
         }

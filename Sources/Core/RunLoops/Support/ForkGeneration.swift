@@ -13,11 +13,9 @@ package struct ForkGeneration: Sendable {
     private let forks = rl_fork_count()
 
     /// Makes the generation of the calling process.
-    @inline(__always)
     package init() {}
 
     /// Whether a parent of the calling process made the object.
-    @inline(__always)
     package var isInherited: Bool { forks != rl_fork_count() }
 }
 
@@ -41,11 +39,9 @@ package final class PerProcess<Object: AnyObject & Sendable>: Sendable {
     package init(_ make: @escaping @Sendable () -> Object) { self.make = make }
 
     /// The calling process's object.
-    @inline(__always)
     package var own: Object { made ?? makeOwn() }
 
     /// The calling process's object; `nil` if the process has not made it yet.
-    @inline(__always)
     var made: Object? {
         // acquiring: pairs with the release in makeOwn, after which the object is complete.
         guard let pointer = UnsafeRawPointer(bitPattern: current.load(ordering: .acquiring)) else { return nil }

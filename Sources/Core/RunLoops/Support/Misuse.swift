@@ -4,7 +4,6 @@
 /// Traps with a message if the condition is false, in release builds too, where `precondition` prints no message.
 ///
 /// The message names the state and the remedy.
-@inline(__always)
 package func require(_ condition: Bool, _ text: @autoclosure () -> String) {
     if !condition { misuse(text()) }
 }

@@ -2,9 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The descriptor sources of one mode, by descriptor.
-///
-/// Guarded by the loop's lock.
-final class DescriptorTable {
+struct DescriptorTable: ~Copyable {
     /// One descriptor of the mode with all descriptor sources on it; without a source the entry is free.
     private struct Entry {
         let descriptor: CInt
@@ -29,16 +27,17 @@ final class DescriptorTable {
         }
     }
 
+    private let passedByAddress = PassedByAddress()
     let readiness: any Readiness
     /// The entries; free entries are used again.
     ///
     /// Each use has another generation, which distinguishes an event of an earlier use from an event of the present use.
-    @exclusivity(unchecked) private var entries: [Entry] = []
-    @exclusivity(unchecked) private var freeIndices: [UInt32] = []
-    @exclusivity(unchecked) private var indices: [CInt: UInt32] = [:]
+    private var entries: [Entry] = []
+    private var freeIndices: [UInt32] = []
+    private var indices: [CInt: UInt32] = [:]
     /// The indices of entries whose descriptor number was given to another file; usually there are none.
-    @exclusivity(unchecked) private var abandoned: [UInt32] = []
-    @exclusivity(unchecked) private var lastGeneration: UInt32 = 0
+    private var abandoned: [UInt32] = []
+    private var lastGeneration: UInt32 = 0
 
     init(readiness: any Readiness) { self.readiness = readiness }
 
@@ -50,7 +49,9 @@ final class DescriptorTable {
     ///
     /// - Complexity: a system call for each descriptor.
     var lostSources: [RunLoop.DescriptorSource] {
-        entries.indices.lazy.filter { [self] in isLost(at: UInt32($0)) }.flatMap { [self] in entries[$0].sources }
+        var lost: [RunLoop.DescriptorSource] = []
+        for index in entries.indices where isLost(at: UInt32(index)) { lost += entries[index].sources }
+        return lost
     }
 
     private func isLost(at index: UInt32) -> Bool {
@@ -64,7 +65,7 @@ final class DescriptorTable {
     /// Adds a descriptor source.
     ///
     /// - Precondition: the table does not contain the source.
-    func add(_ source: RunLoop.DescriptorSource) throws(RunLoop.SystemCallError) {
+    mutating func add(_ source: RunLoop.DescriptorSource) throws(RunLoop.SystemCallError) {
         if let index = indices[source.descriptor] {
             if try join(source, at: index) { return }
             // The number has been closed and given to another file since: the old entry cannot be served any more.
@@ -85,7 +86,7 @@ final class DescriptorTable {
     /// Adds a second source on one descriptor.
     ///
     /// Returns false if the kernel no longer knows the descriptor that it watched.
-    private func join(
+    private mutating func join(
         _ source: RunLoop.DescriptorSource, at index: UInt32
     ) throws(RunLoop.SystemCallError) -> Bool {
         var entry = entries[Int(index)]
@@ -104,9 +105,11 @@ final class DescriptorTable {
     /// Stops watching the descriptor of an entry, and separates the entry from the descriptor's number.
     ///
     /// The sources of the entry stay in the table, and get no more events.
-    private func abandon(_ index: UInt32) {
+    private mutating func abandon(_ index: UInt32) {
         let descriptor = entries[Int(index)].descriptor
-        unwatch(&entries[Int(index)])
+        var entry = entries[Int(index)]
+        unwatch(&entry)
+        entries[Int(index)] = entry
         indices[descriptor] = nil
         abandoned.append(index)
     }
@@ -114,23 +117,23 @@ final class DescriptorTable {
     /// Removes a descriptor source.
     ///
     /// - Precondition: the table contains the source.
-    func remove(_ source: RunLoop.DescriptorSource) {
+    mutating func remove(_ source: RunLoop.DescriptorSource) {
         // Not by the descriptor's number alone: an abandoned entry has lost its number.
         guard let index = index(of: source) else { return }
         entries[Int(index)].remove(source)
         let isAbandoned = indices[source.descriptor] != index
         // No new event is asked for, so the kernel can refuse only a closed descriptor, which cannot become ready
         // either.
-        if !isAbandoned { try? watch(&entries[Int(index)], at: index) }
+        if !isAbandoned { try? watch(at: index) }
         if entries[Int(index)].first != nil { return }
         if isAbandoned { abandoned.removeAll { $0 == index } } else { indices[source.descriptor] = nil }
         freeIndices.append(index)
     }
 
     /// Applies a change of the events of `source`.
-    func eventsChanged(of source: RunLoop.DescriptorSource) throws(RunLoop.SystemCallError) {
+    mutating func eventsChanged(of source: RunLoop.DescriptorSource) throws(RunLoop.SystemCallError) {
         guard let index = index(of: source), indices[source.descriptor] == index else { return }
-        try watch(&entries[Int(index)], at: index)
+        try watch(at: index)
     }
 
     private func index(of source: RunLoop.DescriptorSource) -> UInt32? {
@@ -143,7 +146,7 @@ final class DescriptorTable {
     /// Makes the kernel watch the descriptor for the events that its sources ask for now.
     ///
     /// If they ask for no event, the kernel does not watch the descriptor, since it would report a hang-up repeatedly.
-    private func watch(_ entry: inout Entry, at index: UInt32) throws(RunLoop.SystemCallError) {
+    private mutating func watch(_ entry: inout Entry, at index: UInt32) throws(RunLoop.SystemCallError) {
         let events = entry.events
         if events.isEmpty { return unwatch(&entry) }
         let token = Self.token(index, entry.generation)
@@ -155,7 +158,13 @@ final class DescriptorTable {
         }
     }
 
-    private func unwatch(_ entry: inout Entry) {
+    private mutating func watch(at index: UInt32) throws(RunLoop.SystemCallError) {
+        var entry = entries[Int(index)]
+        defer { entries[Int(index)] = entry }
+        try watch(&entry, at: index)
+    }
+
+    private mutating func unwatch(_ entry: inout Entry) {
         guard entry.isWatched else { return }
         readiness.unregister(entry.descriptor)
         entry.isWatched = false
@@ -163,20 +172,12 @@ final class DescriptorTable {
         entry.generation = nextGeneration()
     }
 
-    private func nextGeneration() -> UInt32 {
+    private mutating func nextGeneration() -> UInt32 {
         lastGeneration &+= 1
         return lastGeneration
     }
 
     // MARK: Events
-
-    /// Appends the ready descriptors to `ready`; without the lock.
-    @inline(__always)
-    func look(into ready: inout [ReadyDescriptor]) {
-        // SAFETY: the table lives longer than the call. Reading a constant of an unmanaged object does no reference
-        // counting either.
-        Unmanaged.passUnretained(self)._withUnsafeGuaranteedRef { $0.readiness.look(into: &ready) }
-    }
 
     /// The first source on the descriptor of an event; `nil` for an event of an earlier use of the entry.
     @inline(__always)
@@ -187,14 +188,13 @@ final class DescriptorTable {
         return entries[index].first
     }
 
-    /// The other sources on the descriptor of an event; `nil` if there are none.
+    /// The other sources on the descriptor of an event that has a first one; `nil` if there are none.
     @inline(__always)
     func otherSources(of event: ReadyDescriptor) -> [RunLoop.DescriptorSource]? {
         let index = Self.index(of: event)
         return entries[index].others.isEmpty ? nil : entries[index].others
     }
 
-    @inline(__always)
     private static func index(of event: ReadyDescriptor) -> Int { Int(truncatingIfNeeded: event.token & 0xFFFF_FFFF) }
 
     /// Whether an event can still be served; the kernel is asked again about an event that may be out of date.

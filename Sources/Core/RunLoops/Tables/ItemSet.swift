@@ -12,7 +12,6 @@ struct ItemSet<Item: AnyObject> {
     var all: [Item] { sorted { _ in 0 } }
 
     /// Returns the items by ascending order, and items of equal order in the order in which they were added.
-    @inline(__always)
     func sorted(by order: (Item) -> Int) -> [Item] {
         entries.values.sorted { (order($0.item), $0.number) < (order($1.item), $1.number) }.map(\.item)
     }

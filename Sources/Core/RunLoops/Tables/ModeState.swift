@@ -3,80 +3,79 @@
 
 internal import Synchronization
 
-/// The state of one mode of a loop.
+/// One mode of a loop: what the loop's thread looks at without the lock, to find out that there is nothing to do.
 ///
-/// Guarded by the loop's lock, except the atomics and the fields that only the loop's thread uses. The loop's thread
-/// reads the atomics to find out without the lock that there is nothing to do.
-final class ModeState: @unchecked Sendable {
-    let mode: RunLoop.Mode
+/// ``ModeState`` is the part of the mode that the lock guards.
+final class LoopMode: @unchecked Sendable {
+    let name: RunLoop.Mode
     /// The index of the mode among the modes of the loop.
     let number: Int
-    private var observerSet = ItemSet<RunLoop.Observer>()
-    /// The cached value of ``observers``; `nil` after an observer was added or removed.
-    private var sortedObservers: [RunLoop.Observer]? = []
-    /// All activities that the observers ask for; activities of removed observers stay in it until ``observers`` is
-    /// read again.
-    private let observerMask = Atomic<UInt>(0)
-
-    private var sourceSet = ItemSet<RunLoop.Source>()
     let signals = SignalQueue<RunLoop.Source>()
+    let readiness: any Readiness
 
-    let descriptors: DescriptorTable
-
-    /// The buckets whose timers fire in this mode.
-    // Unmanaged: the loop keeps the buckets, and a turn looks at them often.
-    @exclusivity(unchecked) private(set) var timerBuckets: [Unmanaged<TimerBucket>] = []
-    /// The bucket of monotonic timers that are in this mode alone, as most timers are.
-    @exclusivity(unchecked) private(set) var soleBucket: Unmanaged<TimerBucket>?
-
-    // Written with the loop's lock held, so that a load and a store do the same as an atomic addition. The loop's
-    // thread reads them without the lock: it sees an item that another thread adds a moment earlier or later, and both
-    // are right.
+    // Written by ModeState alone, with the lock held, so that a load and a store do the same as an atomic addition. The
+    // loop's thread reads them without the lock: it sees an item that another thread adds a moment earlier or later,
+    // and both are right.
+    /// All activities that the observers ask for; activities of removed observers stay in it until
+    /// ``ModeState/observers`` is read again.
+    fileprivate let observerMask = Atomic<UInt>(0)
     /// The number of buckets that contain a timer.
-    private let busyBuckets = Atomic<Int>(0)
-    private let sourceCount = Atomic<Int>(0)
-    private let emptied = Atomic<Int>(0)
+    fileprivate let busyBuckets = Atomic<Int>(0)
+    fileprivate let sourceCount = Atomic<Int>(0)
+    fileprivate let emptied = Atomic<Int>(0)
     private let common = Atomic<Bool>(false)
 
-    @exclusivity(unchecked) var order = ReadyOrder()
-
+    // Used by the loop's thread alone.
     /// Events that were fetched and are not yet served.
-    ///
-    /// Used by the loop's thread alone.
     @exclusivity(unchecked) var ready = ReadyDescriptors()
     /// Whether the main queue's descriptor is in the readiness.
-    ///
-    /// Used by the loop's thread alone.
     @exclusivity(unchecked) var watchesMainQueue = false
 
-    init(_ mode: RunLoop.Mode, number: Int, readiness: any Readiness) {
-        self.mode = mode
+    init(_ name: RunLoop.Mode, number: Int, readiness: any Readiness) {
+        self.name = name
         self.number = number
-        descriptors = DescriptorTable(readiness: readiness)
+        self.readiness = readiness
     }
-
-    // MARK: Without the lock
 
     /// Whether the mode is marked as common.
     var isCommon: Bool { common.load(ordering: .relaxed) }
     func markCommon() { common.store(true, ordering: .relaxed) }
 
     /// Whether any observer asks for one of `activities`.
-    @inline(__always)
     func observes(_ activities: RunLoop.Activities) -> Bool {
         // relaxed: an observer added by another thread is seen one activity earlier or later; both are right.
         observerMask.load(ordering: .relaxed) & activities.rawValue != 0
     }
 
     /// Whether there is no source, descriptor source or timer.
-    @inline(__always)
     var hasNoItems: Bool { !hasTimers && sourceCount.load(ordering: .relaxed) == 0 }
-    @inline(__always)
     var hasTimers: Bool { busyBuckets.load(ordering: .relaxed) != 0 }
     /// The number of times that the last item has left the mode.
-    @inline(__always)
-    // acquiring: pairs with the release in countEmptied, so that a thread that sees the new number finds the mode empty.
+    // acquiring: pairs with the release in ModeState.count, so that a thread that sees the new number finds the mode empty.
     var timesEmptied: Int { emptied.load(ordering: .acquiring) }
+
+    /// Appends the ready descriptors to `ready`.
+    func look(into ready: inout [ReadyDescriptor]) { readiness.look(into: &ready) }
+}
+
+/// The items of one mode of a loop.
+struct ModeState: ~Copyable {
+    let mode: LoopMode
+    private var observerSet = ItemSet<RunLoop.Observer>()
+    /// The cached value of ``observers``; `nil` after an observer was added or removed.
+    private var sortedObservers: [RunLoop.Observer]? = []
+    private var sourceSet = ItemSet<RunLoop.Source>()
+    var descriptors: DescriptorTable
+    /// The buckets whose timers fire in this mode.
+    private(set) var buckets: [BucketNumber] = []
+    /// The bucket of monotonic timers that are in this mode alone, as most timers are.
+    private(set) var soleBucket = BucketNumber.none
+    var order = ReadyOrder()
+
+    init(_ mode: LoopMode) {
+        self.mode = mode
+        descriptors = DescriptorTable(readiness: mode.readiness)
+    }
 
     // MARK: Observers
 
@@ -84,20 +83,22 @@ final class ModeState: @unchecked Sendable {
     ///
     /// - Complexity: O(1), or O(n log n) in the first access after observers were added or removed, however many.
     var observers: [RunLoop.Observer] {
-        if let sortedObservers { return sortedObservers }
-        let sorted = observerSet.sorted { $0.order }
-        sortedObservers = sorted
-        observerMask.store(sorted.reduce(0) { $0 | $1.activities.rawValue }, ordering: .relaxed)
-        return sorted
+        mutating get {
+            if let sortedObservers { return sortedObservers }
+            let sorted = observerSet.sorted { $0.order }
+            sortedObservers = sorted
+            mode.observerMask.store(sorted.reduce(0) { $0 | $1.activities.rawValue }, ordering: .relaxed)
+            return sorted
+        }
     }
 
-    func add(_ observer: RunLoop.Observer) {
+    mutating func add(_ observer: RunLoop.Observer) {
         observerSet.add(observer)
         sortedObservers = nil
-        observerMask.bitwiseOr(observer.activities.rawValue, ordering: .relaxed)
+        mode.observerMask.bitwiseOr(observer.activities.rawValue, ordering: .relaxed)
     }
 
-    func remove(_ observer: RunLoop.Observer) {
+    mutating func remove(_ observer: RunLoop.Observer) {
         if observerSet.remove(observer) { sortedObservers = nil }
     }
 
@@ -108,72 +109,48 @@ final class ModeState: @unchecked Sendable {
     /// The sources in the order in which they were added.
     var sources: [RunLoop.Source] { sourceSet.all }
 
-    func add(_ source: RunLoop.Source) {
+    mutating func add(_ source: RunLoop.Source) {
         sourceSet.add(source)
-        countSources(1)
+        count(1, in: mode.sourceCount)
     }
 
-    func remove(_ source: RunLoop.Source) {
-        if sourceSet.remove(source) { countSources(-1) }
+    mutating func remove(_ source: RunLoop.Source) {
+        if sourceSet.remove(source) { count(-1, in: mode.sourceCount) }
     }
 
     func contains(_ source: RunLoop.Source) -> Bool { sourceSet.contains(source) }
 
-    func add(_ source: RunLoop.DescriptorSource) throws(RunLoop.SystemCallError) {
+    mutating func add(_ source: RunLoop.DescriptorSource) throws(RunLoop.SystemCallError) {
         try descriptors.add(source)
-        countSources(1)
+        count(1, in: mode.sourceCount)
     }
 
-    func remove(_ source: RunLoop.DescriptorSource) {
+    mutating func remove(_ source: RunLoop.DescriptorSource) {
         descriptors.remove(source)
-        countSources(-1)
-    }
-
-    private func countSources(_ difference: Int) {
-        sourceCount.store(sourceCount.load(ordering: .relaxed) + difference, ordering: .relaxed)
-        if hasNoItems { countEmptied() }
+        count(-1, in: mode.sourceCount)
     }
 
     // MARK: Timers
 
-    func add(_ bucket: TimerBucket) {
-        timerBuckets.append(.passUnretained(bucket))
-        if !bucket.hasSeveralModes, bucket.clock == .monotonic { soleBucket = .passUnretained(bucket) }
+    /// Adds a bucket.
+    ///
+    /// - Parameter isSole: Whether it is the bucket of monotonic timers that are in this mode alone.
+    mutating func add(_ bucket: BucketNumber, isSole: Bool) {
+        buckets.append(bucket)
+        if isSole { soleBucket = bucket }
     }
 
-    func remove(_ bucket: TimerBucket) {
-        let pointer = Unmanaged.passUnretained(bucket).toOpaque()
-        timerBuckets.removeAll { $0.toOpaque() == pointer }
-        if soleBucket?.toOpaque() == pointer { soleBucket = nil }
+    mutating func remove(_ bucket: BucketNumber) {
+        buckets.removeAll { $0 == bucket }
+        if soleBucket == bucket { soleBucket = .none }
     }
 
     /// Adds `difference` to the number of buckets that contain a timer.
-    func countBusyBuckets(_ difference: Int) {
-        busyBuckets.store(busyBuckets.load(ordering: .relaxed) + difference, ordering: .relaxed)
-        if hasNoItems { countEmptied() }
-    }
+    func countBusyBuckets(_ difference: Int) { count(difference, in: mode.busyBuckets) }
 
-    private func countEmptied() { emptied.store(timesEmptied + 1, ordering: .releasing) }
-
-    @inline(__always)
-    func forEachBucket(_ body: (TimerBucket) -> Void) {
-        for bucket in timerBuckets { bucket._withUnsafeGuaranteedRef(body) }
-    }
-
-    /// The date of the first timer that counts on the monotonic clock.
-    var firstMonotonicDate: Int64 {
-        var first = Int64.max
-        forEachBucket { if $0.clock == .monotonic { first = min(first, $0.queue.firstDate) } }
-        return first
-    }
-
-    // MARK: Sleeping
-
-    /// The limit of a sleep in this mode.
-    func sleepLimit() -> WaitLimit {
-        var limit = WaitLimit.forever
-        forEachBucket { limit[$0.clock] = min(limit[$0.clock], $0.queue.sleepLimit) }
-        return limit
+    private func count(_ difference: Int, in counter: borrowing Atomic<Int>) {
+        counter.store(counter.load(ordering: .relaxed) + difference, ordering: .relaxed)
+        if mode.hasNoItems { mode.emptied.store(mode.timesEmptied + 1, ordering: .releasing) }
     }
 }
 
@@ -189,7 +166,6 @@ struct ReadyDescriptors {
     /// about each.
     private(set) var isDoubtful = false
 
-    @inline(__always)
     var isEmpty: Bool { served == events.count }
 
     mutating func replace(with events: inout [ReadyDescriptor], readySince since: Int64) {

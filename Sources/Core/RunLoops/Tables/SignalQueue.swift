@@ -26,7 +26,6 @@ final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Sendable {
         }
 
         /// Queues the place if it is not queued.
-        @inline(__always)
         func enqueue() {
             // sequentiallyConsistent, like leaveQueue: the caller has marked the source as signalled before. Either
             // the taker, which reads the mark after leaveQueue, sees it, or this finds the place free and queues it.
@@ -36,7 +35,6 @@ final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Sendable {
         }
 
         /// Whether the source is in the mode; after the source has left the mode, the place may still be queued.
-        @inline(__always)
         var isPresent: Bool {
             get { present.load(ordering: .sequentiallyConsistent) }
             set { present.store(newValue, ordering: .sequentiallyConsistent) }
@@ -53,7 +51,6 @@ final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Sendable {
             queue.closed.load(ordering: .sequentiallyConsistent) && !isQueued.load(ordering: .sequentiallyConsistent)
         }
 
-        @inline(__always)
         fileprivate func leaveQueue() {
             next = nil
             isQueued.store(false, ordering: .sequentiallyConsistent)
@@ -68,14 +65,12 @@ final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Sendable {
         fileprivate let place: Unmanaged<Place>
         let element: Element
 
-        @inline(__always)
         fileprivate init(taking place: Unmanaged<Place>) {
             self.place = place
             element = place._withUnsafeGuaranteedRef { Unmanaged.passUnretained($0.element).takeRetainedValue() }
             place._withUnsafeGuaranteedRef { $0.leaveQueue() }
         }
 
-        @inline(__always)
         var isPresent: Bool { place._withUnsafeGuaranteedRef { $0.isPresent } }
         /// Queues the source again.
         func enqueue() { place._withUnsafeGuaranteedRef { $0.enqueue() } }
@@ -94,10 +89,8 @@ final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Sendable {
     deinit { drop() }
 
     /// Whether nothing is queued.
-    @inline(__always)
     var isEmpty: Bool { newest.load(ordering: .sequentiallyConsistent) == nil }
 
-    @inline(__always)
     private func push(_ place: Place) {
         _ = Unmanaged.passRetained(place.element)
         let pointer = UnsafeRawPointer(Unmanaged.passUnretained(place).toOpaque())
@@ -118,7 +111,6 @@ final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Sendable {
     // MARK: The loop's thread
 
     /// Removes and returns the only queued source; `nil` if there are several or none, and then none is removed.
-    @inline(__always)
     func takeOnly() -> Queued? {
         guard let pointer = newest.load(ordering: .sequentiallyConsistent) else { return nil }
         let place = Unmanaged<Place>.fromOpaque(pointer)

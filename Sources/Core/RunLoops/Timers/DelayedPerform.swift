@@ -106,15 +106,13 @@ extension RunLoop {
         case .never:
             return false
         case .inCommonModes(let common):
-            requireOwn(common.timer.belongs(to: state) || !common.timer.isValid)
+            requireOwn(common.timer.belongs(to: memory.lock) || !common.timer.isValid)
             guard common.timer.becomeInvalid() else { return false }
             // The thread has ended before the closure could run.
-            return !withLock { state.isDead }
+            return !withState { $0.isDead }
         case .inMode(let name):
-            requireOwn(name.loop == state.number)
-            lock()
-            let body = state.takeDelayed(name)
-            unlock()
+            requireOwn(name.loop == core.number)
+            let body = withState { $0.takeDelayed(name) }
             // The closure is released when no lock is held.
             switch consume body {
             case .some: return true
@@ -137,11 +135,12 @@ extension RunLoop {
         checkNotForked()
         let date = now(.monotonic).clampedAdding(max(0, delay.clampedNanoseconds))
         if mode == .common { return postponeInCommonModes(date, location, body) }
-        let body = DelayedBody(call: body, location: location)
-        lock()
-        defer { unlock() }
-        if state.isDead { return DelayedPerform(kind: .never) }
-        return DelayedPerform(kind: .inMode(state.putDelayed(body, at: date, in: mode)))
+        // An optional: a closure cannot consume what it captures.
+        var body: DelayedBody? = DelayedBody(call: body, location: location)
+        return withState { state in
+            guard !state.isDead, let body = body.take() else { return DelayedPerform(kind: .never) }
+            return DelayedPerform(kind: .inMode(state.putDelayed(body, at: date, in: mode)))
+        }
     }
 
     @inline(never)

@@ -166,10 +166,10 @@ extension RunLoop {
         var isRepeating: Bool { intervalNanoseconds > 0 }
 
         /// Whether the timer fires more than once.
-        public var repeats: Bool { withFields { _ in isRepeating } }
+        public var repeats: Bool { owner.withLock { _ in isRepeating } }
 
         /// The time between fires; `nil` for a timer that fires once.
-        public var interval: Duration? { withFields { _ in isRepeating ? .nanoseconds(intervalNanoseconds) : nil } }
+        public var interval: Duration? { owner.withLock { _ in isRepeating ? .nanoseconds(intervalNanoseconds) : nil } }
 
         /// How much later than its deadline the timer may fire.
         ///
@@ -177,10 +177,10 @@ extension RunLoop {
         /// `CFRunLoopTimerSetTolerance`, which does nothing on Linux.
         /// - Complexity: O(log n) in the timers of the loop.
         public var tolerance: Duration {
-            get { .nanoseconds(withFields { _ in toleranceNanoseconds }) }
+            get { .nanoseconds(owner.withLock { _ in toleranceNanoseconds }) }
             set {
                 let wished = newValue.clampedNanoseconds
-                withFields { state in
+                owner.withLock { state in
                     reschedule(in: state) {
                         let tolerance = TimerGrid.tolerance(wished, interval: rhythm.interval)
                         shortTolerance = UInt32(clamping: tolerance)
@@ -201,14 +201,14 @@ extension RunLoop {
         /// - Precondition: the instant set is on the timer's clock.
         /// - Complexity: O(log n) in the timers of the loop.
         public var deadline: Instant {
-            get { Instant(nanoseconds: withFields { _ in fire }, clock: clock) }
+            get { Instant(nanoseconds: owner.withLock { _ in fire }, clock: clock) }
             set {
                 require(
                     newValue.clock == clock,
                     "\(self) counts on the \(clock) clock and was given an instant of the \(newValue.clock) clock: give instant.converted(to: .\(clock))."
                 )
                 guard isValid else { return }
-                withFields { state in setFire(max(now(of: state), newValue.nanoseconds), in: state) }
+                owner.withLock { state in setFire(max(now(of: state), newValue.nanoseconds), in: state) }
             }
         }
 
@@ -216,7 +216,7 @@ extension RunLoop {
         ///
         /// Inside the timer's callout, the time until the deadline that is being served.
         public var timeRemaining: Duration? {
-            withFields { state in isValid ? .nanoseconds(fire) - .nanoseconds(now(of: state)) : nil }
+            owner.withLock { state in isValid ? .nanoseconds(fire) - .nanoseconds(now(of: state)) : nil }
         }
 
         /// Makes the timer fire after `delay` from now, or in the next turn if `delay` is not positive.
@@ -230,7 +230,7 @@ extension RunLoop {
         /// - Complexity: O(log n) in the timers of the loop.
         public func restart(after delay: Duration) {
             let delay = max(0, delay.clampedNanoseconds)
-            withFields { state in
+            owner.withLock { state in
                 guard isValid else { return }
                 if callout.contains(.underWay) { callout.insert(.restarted) }
                 setFire(now(of: state).clampedAdding(delay), in: state)
@@ -242,49 +242,41 @@ extension RunLoop {
         /// Invalidates the timer; returns false if it was invalid before.
         @discardableResult
         func becomeInvalid() -> Bool {
-            let holder = owner.lock()
-            guard isValid else {
-                owner.unlock(holder)
-                return false
-            }
-            markInvalid()
-            if bucket != .none { holder?.pointee.state?._withUnsafeGuaranteedRef { $0.discard(self) } }
-            let released = handler.take()
-            owner.unlock(holder)
             // The closure may hold the last reference to anything: it is released when no lock is held.
+            var released: Handler?
+            let wasValid = owner.withLock { state in
+                guard isValid else { return false }
+                markInvalid()
+                if bucket != .none { state?.pointee.discard(self) }
+                released = handler.take()
+                return true
+            }
             _ = consume released
-            return true
+            return wasValid
         }
 
         public override var description: String {
             let repeating = interval.map { "every \($0)" } ?? "once"
-            let place = isValid && withFields({ _ in bucket == .none }) ? ", in no loop" : ""
+            let place = isValid && owner.withLock({ _ in bucket == .none }) ? ", in no loop" : ""
             return "<RunLoop.Timer \(label)>{\(isValid ? "valid" : "invalid"), \(repeating)\(place)}"
         }
 
         // MARK: Fields
 
-        /// Runs `body` with exclusive access to the timer's fields, and with the state of the loop that the timer belongs to.
         @inline(__always)
-        private func withFields<Result>(_ body: (RunLoop.State?) -> Result) -> Result {
-            let holder = owner.lock()
-            defer { owner.unlock(holder) }
-            guard let state = holder?.pointee.state else { return body(nil) }
-            return state._withUnsafeGuaranteedRef { body($0) }
+        private func now(of state: UnsafeMutablePointer<GuardedState>?) -> Int64 {
+            state?.pointee.core.now(clock) ?? clock.threadNow
         }
 
         @inline(__always)
-        private func now(of state: RunLoop.State?) -> Int64 { state?.now(clock) ?? clock.threadNow }
-
-        @inline(__always)
-        private func setFire(_ date: Int64, in state: RunLoop.State?) {
-            if let state, bucket != .none { state.move(self, to: date) } else { fire = date }
+        private func setFire(_ date: Int64, in state: UnsafeMutablePointer<GuardedState>?) {
+            if let state, bucket != .none { state.pointee.move(self, to: date) } else { fire = date }
         }
 
         /// Makes a change before which the loop must remove the timer from its heaps, and after which it inserts the
         /// timer again.
-        private func reschedule(in state: RunLoop.State?, _ change: () -> Void) {
-            if let state, bucket != .none { state.reschedule(self, change) } else { change() }
+        private func reschedule(in state: UnsafeMutablePointer<GuardedState>?, _ change: () -> Void) {
+            if let state, bucket != .none { state.pointee.reschedule(self, change) } else { change() }
         }
 
         // MARK: In a loop
@@ -296,8 +288,8 @@ extension RunLoop {
             return callout.contains(.onLoan)
         }
 
-        override func claim(for state: RunLoop.State) -> Bool { owner.claim(for: state) { bucket != .none } }
-        override func belongs(to state: RunLoop.State) -> Bool { owner.isHeld(by: state) }
+        override func claim(for loop: LoopLock.Pointer) -> Bool { owner.claim(for: loop) { bucket != .none } }
+        override func belongs(to loop: LoopLock.Pointer) -> Bool { owner.isHeld(by: loop) }
         override var kind: LoopEvent.Callee { .timer }
     }
 }

@@ -4,25 +4,29 @@
 /// The timers that are in the same modes and count on the same clock.
 ///
 /// A timer is in one bucket, however many modes it is in, so that it has one entry in one heap. A mode has an array of
-/// the few buckets whose timers fire in it; a bucket knows its modes by their numbers. Guarded by the loop's lock. A
-/// loop keeps its buckets until it is released.
-final class TimerBucket {
-    let number: BucketNumber
-    @exclusivity(unchecked) var clock: RunLoop.ClockID
+/// the few buckets whose timers fire in it; a bucket knows its modes by their numbers.
+struct TimerBucket: ~Copyable {
+    private(set) var clock: RunLoop.ClockID
     /// The numbers of the bucket's modes, in ascending order; at least one.
-    @exclusivity(unchecked) var modes: [Int] { didSet { hasSeveralModes = modes.count > 1 } }
+    private(set) var modes: [Int]
     // Stored, because each fire reads it.
-    @exclusivity(unchecked) private(set) var hasSeveralModes: Bool
+    private(set) var hasSeveralModes: Bool
     /// The number of the bucket's timers and delayed closures, including timers whose callouts are under way.
-    @exclusivity(unchecked) var count = 0
-    @exclusivity(unchecked) var queue: TimerQueue<RunLoop.Timer>
+    var count = 0
+    var queue: TimerQueue<RunLoop.Timer>
 
     init(number: BucketNumber, clock: RunLoop.ClockID, modes: [Int]) {
-        self.number = number
         queue = TimerQueue(number: number)
         self.clock = clock
         self.modes = modes
         hasSeveralModes = modes.count > 1
+    }
+
+    /// Uses the bucket for other timers.
+    ///
+    /// - Precondition: empty.
+    mutating func reuse(_ clock: RunLoop.ClockID, _ modes: [Int]) {
+        (self.clock, self.modes, hasSeveralModes) = (clock, modes, modes.count > 1)
     }
 
     @inline(__always)

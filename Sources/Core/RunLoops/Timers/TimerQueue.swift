@@ -31,6 +31,7 @@ struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
         case delayed(DelayedBody)
     }
 
+    private let passedByAddress = PassedByAddress()
     private var exact = TimerHeap()
     private var tolerant = TimerHeap()
     /// The latest instants of the tolerant timers; unused while all of these have the same slack.
@@ -193,6 +194,16 @@ struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
         guard let second = tolerant.first else { return exact.first }
         guard let first = exact.first else { return second }
         return first.isBefore(second) ? first : second
+    }
+
+    /// Moves up to `count` entries that are due at `now` to the list of due timers; returns whether more may be due.
+    @inline(never)
+    mutating func list(_ count: Int, at now: Int64, on list: inout DueList<Timer>) -> Bool {
+        for _ in 0..<count {
+            guard let entry = firstDue(at: now) else { return false }
+            self.list(entry, on: &list)
+        }
+        return true
     }
 
     /// Moves the entry that ``firstDue(at:)`` has found from its heap to the list of due timers.

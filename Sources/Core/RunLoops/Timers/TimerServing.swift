@@ -1,221 +1,145 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Step 9 with timers: since when any timers are due, and serving all due timers in the order of their dates. On the
-// loop's thread.
-extension RunLoop {
-    // MARK: Which timers are due
+/// One call of ``RunLoop/fireTimers(_:)``.
+struct TimerServing {
+    /// The next thing to do, without the lock.
+    enum Step: ~Copyable {
+        case callTimer(FiringTimer)
+        case callClosure(DelayedBody, date: Int64)
+        /// The timer that was called belongs to another loop now, or to none.
+        case settleElsewhere(FiringTimer)
+        case release(RunLoop.Timer)
+        /// Go on, after other threads could take the lock.
+        case goOn
+        case end
+    }
 
-    /// The instant of the monotonic clock since which the mode's timers have been ready; `nil` if none is due.
+    fileprivate let mode: Int
+    /// The instant of each clock until which timers are due.
+    fileprivate let limit: WaitLimit
+    fileprivate let outer: DueList<RunLoop.Timer>.Outer
+    /// Whether nothing has been served.
+    fileprivate var isFirst = true
+}
+
+/// A timer whose callout is under way, or has just returned.
+struct FiringTimer: ~Copyable {
+    // SAFETY: the loop's reference, which is not released while the timer is firing.
+    fileprivate let timer: Unmanaged<RunLoop.Timer>
+    /// The date that is being served.
+    fileprivate var date: Int64 = 0
+    /// The closure: during the call no other code can ask for it, and so none can release it.
+    fileprivate var handler: RunLoop.Timer.Handler?
+    /// Whether the loop's reference has to be released.
+    fileprivate var isOver = false
+
+    /// Releases the closure of a timer that does not fire again, and the loop's reference to a timer that has left the loop;
+    /// without the lock.
+    fileprivate consuming func finish() {
+        if isOver { timer.release() }
+    }
+
+    /// Ends the callout: makes the timer invalid, or gives it the next date; returns whether it fires again.
     ///
-    /// A timer with tolerance is served at its latest instant, or with whatever else has woken the thread.
-    ///
-    /// - Parameter date: The instant since which a wake-up has been ready. If no timer is due, and timers that are gone
-    ///   by now were ready before `date`, the mode forgets that instant.
+    /// Called with the lock that guards the timer. The clock is read only if the timer fires again.
     @inline(__always)
-    func timersReadySince(_ mode: ModeState, isAwakeAnyway: Bool, before date: Int64) -> Int64? {
-        lock()
-        let since = timersReady(mode, isAwakeAnyway: isAwakeAnyway)
-        if since == nil { mode.order.passTimers(before: date) }
-        unlock()
-        return since
-    }
-
-    /// Returns the value of ``timersReadySince(_:isAwakeAnyway:before:)``; called with the lock held.
-    func timersReady(_ mode: ModeState, isAwakeAnyway: Bool) -> Int64? {
-        let now = monotonicNow()
-        var since: Int64?
-        mode.forEachBucket { bucket in
-            let bucketNow = bucket.clock == .monotonic ? now : self.now(bucket.clock)
-            guard let date = bucket.queue.firstToServe(at: bucketNow, isAwakeAnyway: isAwakeAnyway) else { return }
-            // Dates of other clocks, as they would read on the monotonic clock.
-            since = min(since ?? .max, now.clampedSubtracting(bucketNow.clampedSubtracting(date)))
+    fileprivate mutating func conclude(_ timer: RunLoop.Timer, _ now: (RunLoop.ClockID) -> Int64) -> Bool {
+        guard timer.isValid else { return false }
+        if timer.isRepeating || timer.callout.contains(.restarted) {
+            prepareNext(timer, now(timer.clock))
+            return true
         }
-        return since.map(mode.order.timersReady)
+        timer.markInvalid()
+        return false
     }
 
-    // MARK: Serving
+    @inline(never)
+    private mutating func prepareNext(_ timer: RunLoop.Timer, _ now: Int64) {
+        let wasRestarted = timer.callout.contains(.restarted)
+        timer.handler = handler.take()
+        timer.callout.subtract([.underWay, .restarted])
+        // A date set in the callout counts if it is later than the date that was served; any other date is ignored.
+        if timer.isRepeating, timer.fire <= date, !wasRestarted {
+            timer.fire = TimerGrid.next(after: date, interval: timer.intervalNanoseconds, now: now)
+        }
+    }
+}
 
+// Step 9 with timers: serving all due timers in the order of their dates. On the loop's thread.
+extension RunLoop {
     /// Fires all timers that are due, in the order of their dates.
     ///
     /// A timer that is added or moved in a callout waits for the next turn. A timer that was invalidated, removed from
     /// all modes or postponed in the meantime does not fire. A timer that was removed from this mode alone still fires,
     /// as in Core Foundation.
-    func fireTimers(_ mode: ModeState) {
-        // The last reference to a timer is released when no lock is held.
-        var spent: Unmanaged<Timer>?
-        lock()
-        let state = state
-        let outer = state.dueList.begin()
-        let now = listDue(mode)
-        var isFirst = true
-        while let place = state.dueList.takeNext() {
-            let due = state.dueList[place]
-            guard case .listed = due.content else {
-                lookAgain(place, &spent)
-                continue
-            }
-            if isFirst {
-                isFirst = false
-                mode.order.timersServed(now, leavingOthers: state.dueList.hasRest)
-            }
-            switch state.serve(due, at: place, mode) {
-            case .timer(let timer):
-                spent = fire(timer, releasing: spent)
-            case .delayed(let body):
-                call(body, due.entry.date, releasing: &spent)
+    func fireTimers(_ mode: LoopMode) {
+        let now = monotonicNow()
+        var serving = withState { $0.beginServing(mode.number, now) }
+        while withState({ $0.listSome(serving) }) {}
+        var called: FiringTimer?
+        while true {
+            let step = withState { $0.nextStep(of: &serving, after: &called) { presentTime(of: $0) } }
+            called.take()?.finish()
+            switch consume step {
+            case .callTimer(let firing):
+                call(firing)
+                called = consume firing
+            case .callClosure(let body, let date):
+                callOut(.timer, body.label, wanted: wait(.monotonic, since: date)) {
+                    RUNLOOP_IS_CALLING_OUT_TO_A_DELAYED_BLOCK(body.call)
+                }
+            case .settleElsewhere(let firing): settleElsewhere(firing)
+            case .release: break
+            case .goOn: break
+            case .end: return
             }
         }
-        // An afterWaiting observer has postponed or removed the due timers.
-        if isFirst { mode.order.timersServed(now, leavingOthers: false) }
-        state.dueList.end(outer)
-        unlock()
-        spent?.release()
     }
 
-    /// Checks the timer or closure of a place that is no longer listed, and calls it if it still has to fire:
-    /// Specification 3.3.11.
-    ///
-    /// The caller holds the lock. The function releases it for a moment, so that other threads need not wait until all
-    /// places are checked.
-    @inline(never)
-    private func lookAgain(_ place: Int, _ spent: inout Unmanaged<Timer>?) {
-        var kept: Unmanaged<Timer>?
-        let due = state.dueList[place]
-        switch state.dueList.take(place) {
-        case .timer(let timer):
-            kept = timer
-            if timer._withUnsafeGuaranteedRef(state.takeAgain) { spent = fire(timer, releasing: spent) }
-        case .closure:
-            var body: DelayedBody?
-            state.bucketReferences[due.queue.index]._withUnsafeGuaranteedRef {
-                body = $0.queue.remove(delayed: due.entry.slot, sequence: due.entry.sequence, &state.dueList)
-                if body != nil { state.count(-1, in: $0) }
-            }
-            if let body = body.take() { call(body, due.entry.date, releasing: &spent) }
-        case .listed, .gone: break
-        }
-        unlock()
-        spent?.release()
-        spent = nil
-        kept?.release()
-        lock()
-    }
-
-    /// Calls a closure, which has been removed from its queue.
-    ///
-    /// The lock is held at the beginning and at the end, and not during the call.
     @inline(__always)
-    private func call(_ body: consuming DelayedBody, _ date: Int64, releasing spent: inout Unmanaged<Timer>?) {
-        unlock()
-        spent?.release()
-        spent = nil
-        callOut(.timer, body.label, wanted: wait(.monotonic, since: date)) {
-            RUNLOOP_IS_CALLING_OUT_TO_A_DELAYED_BLOCK(body.call)
-        }
-        _ = consume body
-        lock()
-    }
-
-    /// Calls one timer, which has been removed from its queue.
-    ///
-    /// The lock is held at the beginning and at the end, and not during the call. Returns the timer if the caller has
-    /// to release the loop's reference.
-    @inline(__always)
-    private func fire(_ reference: Unmanaged<Timer>, releasing spent: Unmanaged<Timer>?) -> Unmanaged<Timer>? {
-        // SAFETY: the loop's reference, which is not released while the timer is firing.
-        reference._withUnsafeGuaranteedRef { timer in
-            timer.callout = .underWay
-            state.firingTimers.append(reference)
-            let date = timer.fire
-            // The closure is stored here during the call: no other code can ask for it, and so none can release it.
-            var handler = timer.handler.take()
-            unlock()
-            spent?.release()
-            switch handler {
+    private func call(_ firing: borrowing FiringTimer) {
+        firing.timer._withUnsafeGuaranteedRef { timer in
+            switch firing.handler {
             case .some(let handler):
-                callOut(.timer, timer.labelStorage, wanted: wait(of: timer, since: date)) {
+                callOut(.timer, timer.labelStorage, wanted: wait(of: timer, since: firing.date)) {
                     RUNLOOP_IS_CALLING_OUT_TO_A_TIMER(handler.call, timer)
                 }
             case .none: break
             }
-            let isOver = settle(timer, &handler, date)
-            return isOver ? reference : nil
         }
     }
 
-    /// Ends a callout: the timer becomes invalid, or is put back into its queue.
-    ///
-    /// Called without the lock, and returns with the lock held. Returns whether the caller has to release the loop's
-    /// reference.
     @inline(__always)
-    private func settle(_ timer: Timer, _ handler: inout Timer.Handler?, _ date: Int64) -> Bool {
-        let state = state
-        if !timer.owner.isHeld(by: state) { return settleElsewhere(timer, &handler, date) }
-        lock()
-        // The callout may have added the timer to another thread's loop, or another thread may do so now.
-        if !timer.owner.isHeld(by: state) {
-            unlock()
-            return settleElsewhere(timer, &handler, date)
-        }
-        state.firingTimers.removeLast()
-        if state.conclude(timer, &handler, date, monotonicNow()) { return timer.takeLoan() }
-        let isOver = timer.takeLoan()
-        // The closure is released without the lock.
-        unlock()
-        handler = nil
-        lock()
-        return isOver
-    }
+    private func presentTime(of clock: ClockID) -> Int64 { clock == .monotonic ? monotonicNow() : now(clock) }
 
     /// Ends the callout of a timer that no longer belongs to this loop: puts the timer back into the tables of its
     /// loop, if it has one.
     @inline(never)
-    private func settleElsewhere(_ timer: Timer, _ handler: inout Timer.Handler?, _ date: Int64) -> Bool {
-        let holder = timer.owner.lock()
-        let goesOn: Bool
-        if let state = holder?.pointee.state {
-            goesOn = state._withUnsafeGuaranteedRef {
-                $0.forgetFiringElsewhere(timer)
-                return $0.conclude(timer, &handler, date, $0.now(timer.clock))
+    private func settleElsewhere(_ firing: consuming FiringTimer) {
+        let timer = firing.timer.takeUnretainedValue()
+        timer.owner.withLock { state in
+            if let state {
+                state.pointee.forgetFiringElsewhere(timer)
+                state.pointee.settle(timer, &firing) { clock in state.pointee.core.now(clock) }
+            } else {
+                // A timer of no loop is in no bucket.
+                _ = firing.conclude(timer) { $0.threadNow }
+                timer.callout.remove(.underWay)
+                firing.isOver = timer.takeLoan()
             }
-        } else {
-            // A timer of no loop is in no bucket; this loop's state then uses nothing but the clock.
-            goesOn = state.conclude(timer, &handler, date, timer.clock.threadNow)
         }
-        let isOver = timer.takeLoan()
-        timer.owner.unlock(holder)
-        if !goesOn { handler = nil }
-        lock()
-        _ = state.firingTimers.popLast()
-        return isOver
-    }
-
-    // MARK: The list
-
-    /// Moves the due timers and closures to the list of due timers, in the order of their dates; returns the present
-    /// instant.
-    ///
-    /// Called with the lock held, which is released between two batches.
-    @inline(__always)
-    private func listDue(_ mode: ModeState) -> Int64 {
-        // If another thread now makes the first bucket of a clock, that clock is checked in the next turn.
-        var limit = WaitLimit()
-        (limit.monotonic, limit.boottime, limit.realtime) = (monotonicNow(), .min, .min)
-        mode.forEachBucket { if $0.clock != .monotonic { limit[$0.clock] = now($0.clock) } }
-        while state.listSome(mode, limit) {
-            unlock()
-            lock()
-        }
-        return limit.monotonic
+        withState { _ = $0.firingTimers.popLast() }
+        firing.finish()
     }
 
     /// Puts the listed entries back into their queues, before a nested run or a wait in a host.
     ///
-    /// Called on the loop's thread, without the lock. In one serving an entry is put back once at most.
+    /// In one serving an entry is put back once at most.
     @inline(never)
     func putListedBack() {
-        withLock { state.putListedBack(pausing: true) }
+        var place = 0
+        while withState({ $0.putSomeBack(from: &place) }) {}
     }
 
     // MARK: For recorders
@@ -236,132 +160,160 @@ extension RunLoop {
     }
 }
 
-// With the lock held.
-extension RunLoop.State {
+extension GuardedState {
     // MARK: The list
 
     /// The number of entries that are moved to the list, or put back, before other threads may take the lock.
     private static var batchSize: Int { 256 }
 
-    /// Moves one batch of due entries to the list of due timers; returns whether more entries may be due.
-    @inline(__always)
-    func listSome(_ mode: ModeState, _ limit: WaitLimit) -> Bool {
-        if mode.timerBuckets.count != 1 { return listSomeOfSeveral(mode, limit) }
-        return mode.timerBuckets[0]._withUnsafeGuaranteedRef { bucket in
-            let until = limit[bucket.clock]
-            for _ in 0..<Self.batchSize {
-                guard let entry = bucket.queue.firstDue(at: until) else { return false }
-                bucket.queue.list(entry, on: &dueList)
-            }
-            return true
+    /// Begins a serving of what is due at `now` of the monotonic clock.
+    mutating func beginServing(_ mode: Int, _ now: Int64) -> TimerServing {
+        // If another thread now makes the first bucket of a clock, that clock is checked in the next turn.
+        var limit = WaitLimit()
+        (limit.monotonic, limit.boottime, limit.realtime) = (now, .min, .min)
+        for index in modes[mode].buckets.indices {
+            let clock = buckets[modes[mode].buckets[index]].clock
+            if clock != .monotonic { limit[clock] = core.now(clock) }
         }
+        return TimerServing(mode: mode, limit: limit, outer: dueList.begin())
+    }
+
+    /// Moves one batch of due timers and closures to the list of due timers, in the order of their dates; returns
+    /// whether more may be due.
+    @inline(__always)
+    mutating func listSome(_ serving: TimerServing) -> Bool {
+        if modes[serving.mode].buckets.count != 1 { return listSomeOfSeveral(serving) }
+        let bucket = modes[serving.mode].buckets[0]
+        return buckets[bucket].queue.list(Self.batchSize, at: serving.limit[buckets[bucket].clock], on: &dueList)
     }
 
     @inline(never)
-    private func listSomeOfSeveral(_ mode: ModeState, _ limit: WaitLimit) -> Bool {
+    private mutating func listSomeOfSeveral(_ serving: TimerServing) -> Bool {
         for _ in 0..<Self.batchSize {
-            var first: (order: TimerHeap.Entry, entry: TimerHeap.Entry, bucket: Unmanaged<TimerBucket>)?
-            for bucket in mode.timerBuckets {
-                bucket._withUnsafeGuaranteedRef { it in
-                    let until = limit[it.clock]
-                    guard let entry = it.queue.firstDue(at: until) else { return }
-                    // The date as it would read on the monotonic clock.
-                    let date = entry.date &+ (limit.monotonic &- until)
-                    let order = TimerHeap.Entry(date: date, sequence: entry.sequence, slot: entry.slot)
-                    if let first, first.order.isBefore(order) { return }
-                    first = (order, entry, bucket)
-                }
+            var first: (order: TimerHeap.Entry, entry: TimerHeap.Entry, bucket: BucketNumber)?
+            for bucket in modes[serving.mode].buckets {
+                let until = serving.limit[buckets[bucket].clock]
+                guard let entry = buckets[bucket].queue.firstDue(at: until) else { continue }
+                // The date as it would read on the monotonic clock.
+                let date = entry.date &+ (serving.limit.monotonic &- until)
+                let order = TimerHeap.Entry(date: date, sequence: entry.sequence, slot: entry.slot)
+                if let first, first.order.isBefore(order) { continue }
+                first = (order, entry, bucket)
             }
             guard let first else { return false }
-            first.bucket._withUnsafeGuaranteedRef { $0.queue.list(first.entry, on: &dueList) }
+            buckets[first.bucket].queue.list(first.entry, on: &dueList)
         }
         return true
     }
 
-    /// Removes the entry that is listed at a place from its queue, and returns its timer or closure to the caller,
-    /// which calls it.
-    @inline(__always)
-    func serve(_ due: DueList<RunLoop.Timer>.Member, at place: Int, _ mode: ModeState)
-        -> TimerQueue<RunLoop.Timer>.Served
-    {
-        var served: TimerQueue<RunLoop.Timer>.Served?
-        bucketReferences[due.queue.index]._withUnsafeGuaranteedRef { bucket in
-            if bucket.hasSeveralModes { firstTimerChanges(due.entry.date, in: bucket, except: mode) }
-            let taken = bucket.queue.serve(due.entry.slot, at: place, &dueList)
-            switch taken {
-            case .timer: break
-            case .delayed: count(-1, in: bucket)
-            }
-            served = consume taken
-        }
-        return served!
-    }
-
-    /// Removes a timer that is no longer listed from its queue, if it still has to fire; returns whether it has to.
-    func takeAgain(_ timer: RunLoop.Timer) -> Bool {
-        guard timer.owner.isHeld(by: self), timer.isValid, timer.bucket != .none,
-            !timer.callout.contains(.underWay), timer.fire <= now(timer.clock)
-        else { return false }
-        let bucket = bucket(of: timer)
-        if bucket.hasSeveralModes { firstTimerChanges(timer.fire, in: bucket) }
-        bucket.queue.remove(timer, &dueList)
-        return true
-    }
-
-    /// Puts the listed entries back into their queues; called with the lock held.
+    /// Puts one batch of the listed entries back into their queues; returns whether there may be more.
     ///
-    /// - Parameter pausing: Whether the lock is released for a moment after each batch, so that other threads may take
-    ///   it.
-    func putListedBack(pausing: Bool) {
-        var place = 0
-        while let listed = dueList.firstListed(from: place) {
+    /// - Parameter place: The first place to look at, and then the next one.
+    mutating func putSomeBack(from place: inout Int) -> Bool {
+        for _ in 0..<Self.batchSize {
+            guard let listed = dueList.firstListed(from: place) else { return false }
             place = listed + 1
-            bucketReferences[dueList[listed].queue.index]._withUnsafeGuaranteedRef {
-                $0.queue.putBack(listed, &dueList)
-            }
-            if pausing, place % Self.batchSize == 0 {
-                unlock()
-                lock()
-            }
+            buckets[dueList[listed].queue].queue.putBack(listed, &dueList)
         }
+        return true
     }
 
-    // MARK: After a callout
+    /// Puts the listed entries back into their queues.
+    mutating func putListedBack() {
+        var place = 0
+        while putSomeBack(from: &place) {}
+    }
 
-    /// Ends a timer's callout; called with the lock held that guards the timer: this loop's, unless the timer is in no
-    /// loop.
-    ///
-    /// Returns false if the timer will not fire again: then it is invalid and in no mode. The clock is read only if the
-    /// timer fires again.
+    // MARK: Serving
+
+    /// Ends the callout of the timer that was called last, if any; then takes the next timer or closure of the serving.
     @inline(__always)
-    func conclude(
-        _ timer: RunLoop.Timer, _ handler: inout RunLoop.Timer.Handler?, _ date: Int64, _ now: @autoclosure () -> Int64
-    ) -> Bool {
-        if timer.isValid {
-            if timer.isRepeating || timer.callout.contains(.restarted) {
-                putBack(timer, &handler, date, now())
-                return true
+    mutating func nextStep(
+        of serving: inout TimerServing, after called: inout FiringTimer?, _ now: (RunLoop.ClockID) -> Int64
+    ) -> TimerServing.Step {
+        if var firing = called.take() {
+            let isElsewhere = firing.timer._withUnsafeGuaranteedRef { timer in
+                // The callout may have added the timer to another thread's loop, or another thread may have done so.
+                if !timer.owner.isHeld(by: core.lock) { return true }
+                firingTimers.removeLast()
+                settle(timer, &firing, now)
+                return false
             }
-            timer.markInvalid()
+            if isElsewhere { return .settleElsewhere(firing) }
+            called = consume firing
         }
-        discard(timer)
-        timer.callout.remove(.underWay)
-        return false
+        guard let place = dueList.takeNext() else {
+            // An afterWaiting observer has postponed or removed the due timers.
+            if serving.isFirst {
+                modes[serving.mode].order.timersServed(serving.limit.monotonic, leavingOthers: false)
+            }
+            dueList.end(serving.outer)
+            return .end
+        }
+        let due = dueList[place]
+        guard case .listed = due.content else { return serveAgain(place) }
+        if serving.isFirst {
+            serving.isFirst = false
+            modes[serving.mode].order.timersServed(serving.limit.monotonic, leavingOthers: dueList.hasRest)
+        }
+        if buckets[due.queue].hasSeveralModes {
+            firstTimerChanges(due.entry.date, in: due.queue, except: serving.mode)
+        }
+        switch buckets[due.queue].queue.serve(due.entry.slot, at: place, &dueList) {
+        case .timer(let timer): return .callTimer(fire(timer))
+        case .delayed(let body):
+            count(-1, in: due.queue)
+            return .callClosure(body, date: due.entry.date)
+        }
     }
 
-    /// Puts a timer that will fire again back into its queue; called with the same lock as ``conclude(_:_:_:_:)``.
-    @inline(never)
-    private func putBack(_ timer: RunLoop.Timer, _ handler: inout RunLoop.Timer.Handler?, _ date: Int64, _ now: Int64) {
-        let wasRestarted = timer.callout.contains(.restarted)
-        timer.handler = handler.take()
-        timer.callout.subtract([.underWay, .restarted])
-        // A date set in the callout counts if it is later than the date that was served; any other date is ignored.
-        if timer.isRepeating, timer.fire <= date, !wasRestarted {
-            timer.fire = TimerGrid.next(
-                after: date, interval: timer.intervalNanoseconds,
-                now: timer.clock == .monotonic ? now : self.now(timer.clock))
+    /// Begins the callout of a timer that was removed from its queue.
+    @inline(__always)
+    private mutating func fire(_ timer: Unmanaged<RunLoop.Timer>) -> FiringTimer {
+        firingTimers.append(timer)
+        var firing = FiringTimer(timer: timer)
+        timer._withUnsafeGuaranteedRef {
+            $0.callout = .underWay
+            firing.date = $0.fire
+            firing.handler = $0.handler.take()
         }
-        // A timer that was removed from its modes in the callout is in no queue.
-        if timer.bucket != .none { withBucket(of: timer) { enqueue(timer, in: $0) } }
+        return firing
+    }
+
+    /// Ends the callout of a timer of this loop: puts the timer back into its queue, or removes it from its modes.
+    @inline(__always)
+    mutating func settle(_ timer: RunLoop.Timer, _ firing: inout FiringTimer, _ now: (RunLoop.ClockID) -> Int64) {
+        if !firing.conclude(timer, now) {
+            discard(timer)
+            timer.callout.remove(.underWay)
+        } else if timer.bucket != .none {
+            enqueue(timer)
+        }
+        firing.isOver = timer.takeLoan()
+    }
+
+    /// Checks the timer or closure of a place that is no longer listed, and takes it if it still has to fire:
+    /// Specification 3.3.11.
+    @inline(never)
+    private mutating func serveAgain(_ place: Int) -> TimerServing.Step {
+        let due = dueList[place]
+        switch dueList.take(place) {
+        case .timer(let reference):
+            let timer = reference.takeRetainedValue()
+            guard timer.owner.isHeld(by: core.lock), timer.isValid, timer.bucket != .none,
+                !timer.callout.contains(.underWay), timer.fire <= core.now(timer.clock)
+            else { return .release(timer) }
+            if buckets[timer.bucket].hasSeveralModes { firstTimerChanges(timer.fire, in: timer.bucket) }
+            buckets[timer.bucket].queue.remove(timer, &dueList)
+            return .callTimer(fire(reference))
+        case .closure:
+            let number = due.entry.slot
+            guard
+                let body = buckets[due.queue].queue.remove(delayed: number, sequence: due.entry.sequence, &dueList)
+            else { return .goOn }
+            count(-1, in: due.queue)
+            return .callClosure(body, date: due.entry.date)
+        case .listed, .gone: return .goOn
+        }
     }
 }

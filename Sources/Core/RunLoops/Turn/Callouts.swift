@@ -63,7 +63,6 @@ func RUNLOOP_IS_SERVICING_THE_MAIN_DISPATCH_QUEUE(_ queue: MainQueue) {
 // Steps 2 to 5 and 8 to 10, except timers. The loop's thread, without the lock held.
 extension RunLoop {
     /// Makes a callout, and reports it to the tracer; this function makes every callout.
-    @inline(__always)
     func callOut(
         _ callee: LoopEvent.Callee, _ label: @autoclosure () -> ItemLabel, wanted: @autoclosure () -> LoopWait? = nil,
         _ call: () -> Void
@@ -100,8 +99,7 @@ extension RunLoop {
     // MARK: Observers
 
     /// Calls the observers of the mode in ascending order.
-    @inline(__always)
-    func callObservers(_ activity: Activities, _ mode: ModeState) {
+    func callObservers(_ activity: Activities, _ mode: LoopMode) {
         if tracer != nil || mode.observes(activity) { callWanted(activity, mode) }
     }
 
@@ -111,26 +109,23 @@ extension RunLoop {
     /// removed in a callout is still called this time, as in Core Foundation, and an observer invalidated in a callout
     /// is not called.
     @inline(never)
-    private func callWanted(_ activity: Activities, _ mode: ModeState) {
+    private func callWanted(_ activity: Activities, _ mode: LoopMode) {
         report(.passes(activity))
         guard mode.observes(activity) else { return }
-        let observers = withLock { mode.observers }
+        let observers = withState { $0.modes[mode.number].observers }
         for observer in observers
         where !observer.activities.isDisjoint(with: activity) && observer.isValid {
-            guard let handler = beginCall(of: observer) else { continue }
-            callOut(.observer, observer.labelStorage) {
-                RUNLOOP_IS_CALLING_OUT_TO_AN_OBSERVER(handler, observer, activity)
+            // The observer may have been moved to another loop since the list was taken: then that loop calls it.
+            let call = withState { _ in observer.belongs(to: memory.lock) ? observer.beginCall() : nil }
+            switch call {
+            case .some(let handler):
+                callOut(.observer, observer.labelStorage) {
+                    RUNLOOP_IS_CALLING_OUT_TO_AN_OBSERVER(handler.call, observer, activity)
+                }
+                observer.endCall()
+            case .none: break
             }
-            observer.endCall()
         }
-    }
-
-    private func beginCall(of observer: Observer) -> ((Observer, Activities) -> Void)? {
-        // Not withLock: a closure passed through a generic function is wrapped in a new closure, at an allocation each.
-        lock()
-        defer { unlock() }
-        // The observer may have been moved to another loop since the list was taken: then that loop calls it.
-        return observer.belongs(to: state) ? observer.beginCall() : nil
     }
 
     // MARK: Blocks
@@ -139,16 +134,15 @@ extension RunLoop {
     /// queue.
     ///
     /// Blocks that are posted while the blocks run wait for the next call, and a nested run runs only these new blocks.
-    @inline(__always)
-    func runBlocks(_ mode: ModeState) {
+    func runBlocks(_ mode: LoopMode) {
         if !blocks.isEmpty { drainBlocks(mode) }
     }
 
     /// Runs the blocks in a separate function, so that a turn without blocks costs only the test for blocks.
     @inline(never)
-    private func drainBlocks(_ mode: ModeState) {
+    private func drainBlocks(_ mode: LoopMode) {
         blocks.drain(
-            in: mode.mode, isCommon: { mode.isCommon },
+            in: mode.name, isCommon: { mode.isCommon },
             run: { block in callOut(.block, block.label) { RUNLOOP_IS_CALLING_OUT_TO_A_BLOCK(block.body) } })
     }
 
@@ -159,8 +153,7 @@ extension RunLoop {
     ///
     /// Returns whether the last source that was looked at was performed. This alone decides, as in Core Foundation: if
     /// a source has invalidated the last one, the turn may sleep although it has performed a source.
-    @inline(__always)
-    func performSources(_ run: RunState, _ mode: ModeState) -> Bool {
+    func performSources(_ run: RunState, _ mode: LoopMode) -> Bool {
         let signals = mode.signals
         if signals.isEmpty { return false }
         let handled: Bool
@@ -202,20 +195,19 @@ extension RunLoop {
     }
 
     /// Releases signalled sources that have left a mode that is not being run, if there are many; any thread.
-    @inline(__always)
     func sweepSignals() {
-        if state.hasStaleSignals.load(ordering: .relaxed) { sweepStaleSignals() }
+        if core.hasStaleSignals.load(ordering: .relaxed) { sweepStaleSignals() }
     }
 
     @inline(never)
     private func sweepStaleSignals() {
         // A loop of the parent process is left alone.
         if isInherited { return }
-        let waste = withLock { () -> [Source] in
-            state.hasStaleSignals.store(false, ordering: .relaxed)
-            return state.modeStates.filter(\.signals.isCrowded).flatMap { mode -> [Source] in
-                guard mayTakeSignals(of: mode) else {
-                    state.hasStaleSignals.store(true, ordering: .relaxed)
+        let waste = withState { state in
+            core.hasStaleSignals.store(false, ordering: .relaxed)
+            return state.modes { $0.mode.signals.isCrowded }.flatMap { mode -> [Source] in
+                guard state.mayTakeSignals(of: mode) else {
+                    core.hasStaleSignals.store(true, ordering: .relaxed)
                     return []
                 }
                 return mode.signals.sweep { $0.isSignalled }
@@ -225,19 +217,6 @@ extension RunLoop {
         withExtendedLifetime(waste) {}
     }
 
-    /// Whether the calling thread, which holds the lock, may take the signals of the mode from their queue.
-    ///
-    /// The loop's thread always may. Another thread may, unless a host waits for the loop in the mode or the innermost
-    /// run is in the mode. A run that sleeps is made to sweep the queue itself.
-    private func mayTakeSignals(of mode: ModeState) -> Bool {
-        if SystemCalls.threadID == threadID { return true }
-        if state.guest?.mode === mode { return false }
-        guard state.runs.last?.mode === mode else { return true }
-        state.lookAgain()
-        return false
-    }
-
-    @inline(__always)
     private func perform(_ source: Source) -> Bool {
         // Read before the call, because the number is cleared with the signal.
         let signal = tracer == nil ? 0 : source.signalNumber
@@ -251,14 +230,16 @@ extension RunLoop {
     // MARK: Descriptors
 
     /// Calls the descriptor sources of the descriptor that has been ready longest; returns whether there was one.
-    func serveDescriptor(_ mode: ModeState) -> Bool {
+    func serveDescriptor(_ mode: LoopMode) -> Bool {
         // A run that was nested in an observer's callout since then may have served the event.
         if mode.ready.isDoubtful { dropStaleEvents(mode) }
         guard let event = mode.ready.next() else { return false }
-        lock()
-        let first = mode.descriptors.firstSource(of: event)
-        let others = first == nil ? nil : mode.descriptors.otherSources(of: event)
-        unlock()
+        var others: [DescriptorSource]?
+        let first = withState { state -> DescriptorSource? in
+            guard let first = state.modes[mode.number].descriptors.firstSource(of: event) else { return nil }
+            others = state.modes[mode.number].descriptors.otherSources(of: event)
+            return first
+        }
         guard let first else { return false }
         let found = mode.ready.foundAt
         let handled = callIfWanted(first, event.events, found)
@@ -267,22 +248,20 @@ extension RunLoop {
     }
 
     @inline(never)
-    private func serve(_ others: [DescriptorSource], _ event: ReadyDescriptor, _ mode: ModeState) -> Bool {
+    private func serve(_ others: [DescriptorSource], _ event: ReadyDescriptor, _ mode: LoopMode) -> Bool {
         var handled = false
         // The callout of a source may have removed another source, and added it to another loop.
-        for source in others where withLock({ mode.descriptors.contains(source) }) {
+        for source in others where withState({ $0.modes[mode.number].descriptors.contains(source) }) {
             handled = callIfWanted(source, event.events, mode.ready.foundAt) || handled
         }
         return handled
     }
 
-    @inline(__always)
     private func callIfWanted(_ source: DescriptorSource, _ ready: DescriptorEvents, _ found: Int64) -> Bool {
         let events = source.take(ready)
         return !events.isEmpty && call(source, events, found)
     }
 
-    @inline(__always)
     func call(_ source: DescriptorSource, _ events: DescriptorEvents, _ found: Int64) -> Bool {
         source.call { handler in
             callOut(.descriptor, source.labelStorage, wanted: LoopWait(since: found)) {
@@ -301,5 +280,19 @@ extension RunLoop {
         isInMainQueue = true
         callOut(.mainQueue, Self.mainQueueLabel) { RUNLOOP_IS_SERVICING_THE_MAIN_DISPATCH_QUEUE(mainQueue) }
         isInMainQueue = false
+    }
+}
+
+extension GuardedState {
+    /// Whether the calling thread may take the signals of the mode from their queue.
+    ///
+    /// The loop's thread always may. Another thread may, unless a host waits for the loop in the mode or the innermost
+    /// run is in the mode. A run that sleeps is made to sweep the queue itself.
+    fileprivate func mayTakeSignals(of mode: LoopMode) -> Bool {
+        if SystemCalls.threadID == core.threadID { return true }
+        if guest?.mode === mode { return false }
+        guard runs.last?.mode === mode else { return true }
+        lookAgain()
+        return false
     }
 }

@@ -12,12 +12,12 @@
 final class Guest {
     let set: any GuestDescriptor
     /// The mode of the last run.
-    @exclusivity(unchecked) var mode: ModeState
+    @exclusivity(unchecked) var mode: LoopMode
 
     // Used by the loop's thread alone.
     /// The mode whose `beforeWaiting` observers were called and whose `afterWaiting` observers were not yet; `nil` if
     /// there is none.
-    @exclusivity(unchecked) var waitObserved: ModeState?
+    @exclusivity(unchecked) var waitObserved: LoopMode?
     /// Whether `prepareToPoll` asked the host to run the loop before it waits, and the host has not run it yet.
     @exclusivity(unchecked) var mustRun = false
     /// Whether the loop has run for that reason, and has called the observers of `beforeWaiting`.
@@ -34,7 +34,7 @@ final class Guest {
     /// Whether ``RunLoop/silence(_:)`` keeps the descriptor from becoming readable until the next wait in the host.
     @exclusivity(unchecked) var isSilent = false
 
-    init(_ set: any GuestDescriptor, in mode: ModeState) {
+    init(_ set: any GuestDescriptor, in mode: LoopMode) {
         self.set = set
         self.mode = mode
     }
@@ -49,30 +49,29 @@ extension RunLoop {
     ///   After a turn that has found nothing, `false` leaves work that was added since then without a wake-up to the
     ///   next turn.
     func waitInHost(isReady: Bool? = nil) {
-        guard let guest = state.guest else { return }
+        guard let guest else { return }
         leaveHost()
         let mode = guest.mode
         var isReady =
-            isReady ?? (blocks.hasBlock(in: mode.mode, isCommon: mode.isCommon) || !mode.signals.isEmpty)
+            isReady ?? (blocks.hasBlock(in: mode.name, isCommon: mode.isCommon) || !mode.signals.isEmpty)
         if hasWakingBlock(mode) { isReady = true }
         guest.blocksSeen = blocks.waitingCount
         // Before the first look in the mode the kernel does not watch the main queue. If the kernel refuses the queue,
         // the next run says so.
         if guest.servesMainQueue, servesMainQueue(mode), !watchMainQueueInHost(mode) { isReady = true }
         if !guest.servesMainQueue { leaveMainQueueToHost(mode) }
-        if state.dueList.hasRest { putListedBack() }
-        withLock {
-            state.sleep.mode = .passUnretained(mode)
-            state.sleep.limit = mode.sleepLimit()
+        if withState({ $0.dueList.hasRest }) { putListedBack() }
+        withState { state in
+            state.sleep = Sleep(mode: mode.number, limit: state.sleepLimit(in: mode.number))
             if guest.isSilent { guest.set.speak() }
             guest.isSilent = false
-            if !guest.set.link(mode.descriptors.readiness) { isReady = true }
+            if !guest.set.link(mode.readiness) { isReady = true }
             guest.set.set(state.sleep.limit)
             // The lock is still held, so that a thread that adds a timer or a descriptor from now on finds the loop in
             // its host.
-            if state.wakeWord.enterHost() { isReady = true }
+            if core.wakeWord.enterHost() { isReady = true }
         }
-        if isReady { state.kernel.wake(state.wakeWord, .inHost) }
+        if isReady { core.kernel.wake(core.wakeWord, .inHost) }
     }
 
     /// Makes wake-ups count from here on; called when the thread has returned from the host, or is about to enter it.
@@ -80,13 +79,13 @@ extension RunLoop {
     /// A thread that is about to enter the host is awake, because it comes from a callout or has never run. Without
     /// this call, a wake-up between its last look at the blocks and the host would not be stored.
     func leaveHost() {
-        guard let guest = state.guest else { return }
-        switch state.wakeWord.phase {
+        guard let guest else { return }
+        switch core.wakeWord.phase {
         case .inHost:
-            state.wakeWord.leaveHost()
+            core.wakeWord.leaveHost()
             guest.set.awaken()
         case .awake:
-            state.wakeWord.leaveHost()
+            core.wakeWord.leaveHost()
         case .goingToSleep, .asleepOnWord, .asleepOnDescriptors:
             break
         }
@@ -102,26 +101,27 @@ extension RunLoop {
         leaveHost()
         if guest.isSilent { return }
         guest.isSilent = true
-        withLock { guest.set.silence() }
+        withState { _ in guest.set.silence() }
     }
 
     /// Called when the thread ends: closes the guest's descriptors.
     func endGuest() {
-        guard let guest = state.guest else { return }
-        withLock {
-            state.guest = nil
+        guard let guest else { return }
+        self.guest = nil
+        withState {
+            $0.guest = nil
             guest.set.close()
         }
     }
 }
 
-// Changes from any thread. With the lock held.
-extension RunLoop.State {
+// Changes from any thread.
+extension GuardedState {
     /// Makes the descriptor readable at the new limit, when a timer was added or removed, or its date was changed.
     @inline(never)
-    func datesChangedInHost() {
-        guard let guest, wakeWord.phase == .inHost else { return }
-        let limit = guest.mode.sleepLimit()
+    mutating func datesChangedInHost() {
+        guard let guest, core.wakeWord.phase == .inHost else { return }
+        let limit = sleepLimit(in: guest.mode.number)
         if limit == sleep.limit { return }
         sleep.limit = limit
         guest.set.set(limit)
@@ -131,9 +131,9 @@ extension RunLoop.State {
     /// added or removed.
     ///
     /// The host would not notice changes in an epoll that is not linked.
-    func descriptorsChangedInHost(_ mode: ModeState) {
+    func descriptorsChangedInHost(_ mode: Int) {
         guard let guest else { return }
-        if !guest.set.link(mode.descriptors.readiness) { kernel.wake(wakeWord, .inHost) }
+        if !guest.set.link(modes[mode].mode.readiness) { core.kernel.wake(core.wakeWord, .inHost) }
         guest.set.set(sleep.limit)
     }
 }

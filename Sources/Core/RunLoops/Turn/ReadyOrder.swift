@@ -45,7 +45,6 @@ struct ReadyOrder {
     ///   - wakeUp: The instant since which a wake-up has been ready; `nil` if there is none.
     ///   - timers: The instant since which timers have been ready; `nil` if none are.
     ///   - descriptors: The instant since which descriptors have been ready; `nil` if none are.
-    @inline(__always)
     static func first(wakeUp: Int64?, timers: Int64?, descriptors: Int64?) -> Cause? {
         var cause: Cause? = wakeUp == nil ? nil : .wakeUp
         var since = wakeUp ?? .max

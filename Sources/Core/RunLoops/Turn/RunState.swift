@@ -22,7 +22,7 @@ struct RunState {
     var servesMainQueue = false
     /// Whether the last turn did work of the main queue: then other work is served first.
     var didMainQueue = true
-    /// The mode's ``ModeState/timesEmptied`` when the turn began.
+    /// The mode's ``LoopMode/timesEmptied`` when the turn began.
     var timesEmptied: Int
 
     var onlyPolls: Bool { if case .now = limit { true } else { false } }

@@ -7,15 +7,12 @@ internal import Synchronization
 /// The mode and the limit of a sleeping thread; another thread that adds an earlier timer reads them, and makes the
 /// sleeping thread look again.
 ///
-/// Guarded by the loop's lock; valid only while the wake word says that the thread sleeps, or is about to.
+/// Valid only while the wake word says that the thread sleeps, or is about to.
 struct Sleep {
-    /// The mode that the thread sleeps in.
-    // Unmanaged: a loop keeps its modes.
-    var mode: Unmanaged<ModeState>?
+    /// The number of the mode that the thread sleeps in.
+    var mode: Int?
     /// The limit of the sleep.
     var limit = WaitLimit.forever
-
-    func isIn(_ other: ModeState) -> Bool { mode?.toOpaque() == Unmanaged.passUnretained(other).toOpaque() }
 }
 
 // Steps 6 to 8: finding out what there is to do, and sleeping until there is. The loop's thread.
@@ -26,10 +23,9 @@ extension RunLoop {
     // MARK: The main queue
 
     /// Whether a run in this mode does the main queue's work; asked when it begins.
-    func servesMainQueue(_ mode: ModeState) -> Bool { mainQueue != nil && mode.isCommon && !isInMainQueue }
+    func servesMainQueue(_ mode: LoopMode) -> Bool { mainQueue != nil && mode.isCommon && !isInMainQueue }
 
     /// Step 6: the main queue goes before all others, unless it was the last to be served.
-    @inline(__always)
     func mainQueueGoesFirst(_ run: RunState) -> Cause? {
         guard run.servesMainQueue, !run.didMainQueue, let mainQueue else { return nil }
         return mainQueue.takeReadiness() ? .mainQueue : nil
@@ -40,13 +36,13 @@ extension RunLoop {
     /// In another run the descriptor would stay readable, and the thread would not sleep. Called before each look,
     /// because runs in one mode can be of both kinds: a run that is nested in the queue's own work does not serve the
     /// queue, nor does a run that began before the mode was marked as common.
-    private func watchMainQueue(_ mainQueue: MainQueue, _ run: RunState, _ mode: ModeState) {
+    private func watchMainQueue(_ mainQueue: MainQueue, _ run: RunState, _ mode: LoopMode) {
         if mode.watchesMainQueue == run.servesMainQueue { return }
         mode.watchesMainQueue = run.servesMainQueue
         // A host that does the queue's work itself, and watches from another thread, would see the work of this run.
-        if run.servesMainQueue, let guest = state.guest, !guest.servesMainQueue { silence(guest) }
-        withLock {
-            guard run.servesMainQueue else { return mode.descriptors.readiness.unregister(mainQueue.descriptor) }
+        if run.servesMainQueue, let guest, !guest.servesMainQueue { silence(guest) }
+        withState { _ in
+            guard run.servesMainQueue else { return mode.readiness.unregister(mainQueue.descriptor) }
             do {
                 try register(mainQueue, mode)
             } catch {
@@ -62,42 +58,41 @@ extension RunLoop {
     }
 
     /// Watches the queue's descriptor for a host that waits in the mode before any run; returns whether it is watched.
-    func watchMainQueueInHost(_ mode: ModeState) -> Bool {
+    func watchMainQueueInHost(_ mode: LoopMode) -> Bool {
         if let mainQueue, !mode.watchesMainQueue {
-            mode.watchesMainQueue = withLock { (try? register(mainQueue, mode)) != nil }
+            mode.watchesMainQueue = withState { _ in (try? register(mainQueue, mode)) != nil }
         }
         return mode.watchesMainQueue
     }
 
     /// Stops watching the queue's descriptor, for a host that does the queue's work itself: an earlier run of the loop
     /// may still watch it, and each work of the queue would make the loop appear ready.
-    func leaveMainQueueToHost(_ mode: ModeState) {
+    func leaveMainQueueToHost(_ mode: LoopMode) {
         guard let mainQueue, mode.watchesMainQueue else { return }
         mode.watchesMainQueue = false
-        withLock { mode.descriptors.readiness.unregister(mainQueue.descriptor) }
+        withState { _ in mode.readiness.unregister(mainQueue.descriptor) }
     }
 
-    private func register(_ mainQueue: MainQueue, _ mode: ModeState) throws(RunLoop.SystemCallError) {
-        try mode.descriptors.readiness.register(mainQueue.descriptor, for: .readable, token: Self.mainQueueToken)
+    private func register(_ mainQueue: MainQueue, _ mode: LoopMode) throws(RunLoop.SystemCallError) {
+        try mode.readiness.register(mainQueue.descriptor, for: .readable, token: Self.mainQueueToken)
     }
 
     // MARK: Looking
 
     /// Looks at everything without sleeping.
-    func look(_ run: RunState, _ mode: ModeState) -> Cause { findReady(run, mode) ?? .nothing }
+    func look(_ run: RunState, _ mode: LoopMode) -> Cause { findReady(run, mode) ?? .nothing }
 
     /// Returns the kind that has been ready longest; `nil` if nothing is ready, not even a wake-up.
-    func findReady(_ run: RunState, _ mode: ModeState) -> Cause? {
+    func findReady(_ run: RunState, _ mode: LoopMode) -> Cause? {
         prepareToLook(run, mode)
         if mode.ready.isEmpty {
-            mode.descriptors.look(into: &fetched)
+            mode.look(into: &fetched)
             takeFetched(mode)
         }
         return longestReady(run, mode)
     }
 
-    @inline(__always)
-    private func prepareToLook(_ run: RunState, _ mode: ModeState) {
+    private func prepareToLook(_ run: RunState, _ mode: LoopMode) {
         if let mainQueue { watchMainQueue(mainQueue, run, mode) }
         foundMainQueue = false
         if !mode.ready.isEmpty { dropStaleEvents(mode) }
@@ -105,23 +100,22 @@ extension RunLoop {
 
     /// Takes the ready descriptors that the kernel has reported, and records the instant of the look.
     @inline(__always)
-    private func takeFetched(_ mode: ModeState) {
+    private func takeFetched(_ mode: LoopMode) {
         if !fetched.isEmpty { takeEvents(mode) }
         // The instant is only compared with timers and wake-ups. If there are none now, every later one is younger, and
         // no instant is needed.
         if mode.hasTimers {
             lookedForDescriptors(at: monotonicNow())
-        } else if let wakeUp = state.wakeWord.wakeUp {
+        } else if let wakeUp = core.wakeWord.wakeUp {
             lookedForDescriptors(at: wakeUp)
         }
     }
 
-    @inline(__always)
     private func lookedForDescriptors(at instant: Int64) {
-        state.lastLook.store(max(instant, state.lastLook.load(ordering: .relaxed)), ordering: .relaxed)
+        core.lastLook.store(max(instant, core.lastLook.load(ordering: .relaxed)), ordering: .relaxed)
     }
 
-    private func takeEvents(_ mode: ModeState) {
+    private func takeEvents(_ mode: LoopMode) {
         // Work of the main queue comes after everything that is ready at the same time, as in Core Foundation, which
         // looks at the queue last.
         if mainQueue != nil, let index = fetched.firstIndex(where: { $0.token == Self.mainQueueToken }) {
@@ -131,7 +125,7 @@ extension RunLoop {
         }
         // The kernel does not say when the descriptors became ready. The look before did not find them ready, so they
         // may have been ready since then.
-        mode.ready.replace(with: &fetched, readySince: state.lastLook.load(ordering: .relaxed))
+        mode.ready.replace(with: &fetched, readySince: core.lastLook.load(ordering: .relaxed))
         if tracer != nil { mode.ready.foundAt = now(.monotonic) }
     }
 
@@ -140,34 +134,47 @@ extension RunLoop {
     ///
     /// The remaining events are kept and not fetched anew: the kernel might then report other descriptors first, and
     /// unserved ones could wait forever.
-    func dropStaleEvents(_ mode: ModeState) {
+    func dropStaleEvents(_ mode: LoopMode) {
         while let event = mode.ready.peek,
-            withLock({ !mode.descriptors.stands(event, isDoubtful: mode.ready.isDoubtful) })
+            withState({ !$0.modes[mode.number].descriptors.stands(event, isDoubtful: mode.ready.isDoubtful) })
         {
             _ = mode.ready.next()
         }
     }
 
     /// The kind that has been ready longest; `nil` if none is ready.
-    @inline(__always)
-    private func longestReady(_ run: RunState, _ mode: ModeState) -> Cause? {
-        let wakeUp = state.wakeWord.wakeUp
+    private func longestReady(_ run: RunState, _ mode: LoopMode) -> Cause? {
+        let wakeUp = core.wakeWord.wakeUp
         let descriptors = mode.ready.isEmpty ? nil : mode.ready.since
         let isAwakeAnyway = wakeUp != nil || foundMainQueue || descriptors != nil
         let timers =
-            mode.hasTimers ? timersReadySince(mode, isAwakeAnyway: isAwakeAnyway, before: wakeUp ?? .max) : nil
+            mode.hasTimers ? timersReadySince(mode, isAwakeAnyway, before: wakeUp ?? .max) : nil
         let cause =
             chooseReady == nil
             ? ReadyOrder.first(wakeUp: wakeUp, timers: timers, descriptors: descriptors)
             : choose(wakeUp, timers, descriptors)
         if case .wakeUp = cause, let wakeUp {
-            state.wakeWord.serveWakeUp()
+            core.wakeWord.serveWakeUp()
             lastServedWakeUp = wakeUp
         }
         // Unlike the other causes this one may be wrong: step 6 may have done the work before, or another loop drains
         // the queue.
         if cause == nil, foundMainQueue, run.servesMainQueue, mainQueue?.takeReadiness() == true { return .mainQueue }
         return cause
+    }
+
+    /// The instant of the monotonic clock since which the mode's timers have been ready; `nil` if none is due.
+    ///
+    /// - Parameter date: The instant since which a wake-up has been ready. If no timer is due, and timers that are gone
+    ///   by now were ready before `date`, the mode forgets that instant.
+    @inline(__always)
+    private func timersReadySince(_ mode: LoopMode, _ isAwakeAnyway: Bool, before date: Int64) -> Int64? {
+        let now = monotonicNow()
+        return withState { state in
+            let since = state.timersReadySince(in: mode.number, now, isAwakeAnyway: isAwakeAnyway)
+            if since == nil { state.modes[mode.number].order.passTimers(before: date) }
+            return since
+        }
     }
 
     /// The kind that the oracle chooses.
@@ -183,12 +190,11 @@ extension RunLoop {
     // MARK: Sleeping
 
     /// Does steps 7 and 8; returns `nil` if the run ends where it would sleep, and has nothing to do.
-    @inline(__always)
-    func sleep(_ run: RunState, _ mode: ModeState) -> Cause? {
+    func sleep(_ run: RunState, _ mode: LoopMode) -> Cause? {
         if run.endsWhenIdle { return findReady(run, mode) ?? (hasUnserved(run, mode) ? .unserved : nil) }
         callObservers(.beforeWaiting, mode)
         let cause = tracer == nil ? sleepUntilReady(run, mode) : sleepAndTrace(run, mode)
-        state.wakeWord.beAwake()
+        core.wakeWord.beAwake()
         callObservers(.afterWaiting, mode)
         return cause
     }
@@ -196,41 +202,40 @@ extension RunLoop {
     /// Whether a run that does not sleep has something to look at in another turn.
     ///
     /// A run with the limit `idle` also serves what would not end a sleep: signals, and closures that do not wake.
-    private func hasUnserved(_ run: RunState, _ mode: ModeState) -> Bool {
+    private func hasUnserved(_ run: RunState, _ mode: LoopMode) -> Bool {
         guard case .idle = run.limit else { return hasWakingBlock(mode) }
-        return !mode.signals.isEmpty || blocks.hasBlock(in: mode.mode, isCommon: mode.isCommon)
+        return !mode.signals.isEmpty || blocks.hasBlock(in: mode.name, isCommon: mode.isCommon)
     }
 
     /// Whether a closure waits that has to run before the thread sleeps: Specification 3.7.5.
-    @inline(__always)
-    func hasWakingBlock(_ mode: ModeState) -> Bool {
-        blocks.hasWakingBlock(in: mode.mode, isCommon: mode.isCommon)
+    func hasWakingBlock(_ mode: LoopMode) -> Bool {
+        blocks.hasWakingBlock(in: mode.name, isCommon: mode.isCommon)
     }
 
     /// Sleeps until there is something to do, or the limit has passed.
-    private func sleepUntilReady(_ run: RunState, _ mode: ModeState) -> Cause {
-        if let guest = state.guest { silence(guest) }
+    private func sleepUntilReady(_ run: RunState, _ mode: LoopMode) -> Cause {
+        if let guest { silence(guest) }
         // From here until the thread has slept, it calls nothing; other threads wake it or make it look again.
         var hasBlock = hasWakingBlock(mode)
         while true {
             prepareToLook(run, mode)
             // From here on, a thread that brings something earlier finds the mode and the limit and makes this thread
             // look again.
-            let isAwakeAnyway = hasBlock || state.wakeWord.wakeUp != nil || !mode.ready.isEmpty
+            let isAwakeAnyway = hasBlock || core.wakeWord.wakeUp != nil || !mode.ready.isEmpty
             let limit = prepareToSleep(run, mode, isAwakeAnyway: isAwakeAnyway)
             if mode.ready.isEmpty {
                 if var limit {
                     limit.monotonic = min(limit.monotonic, run.deadline)
-                    mode.descriptors.readiness.wait(state.wakeWord, until: limit, into: &fetched)
+                    mode.readiness.wait(core.wakeWord, until: limit, into: &fetched)
                     knownNow = .min
                 } else {
-                    mode.descriptors.look(into: &fetched)
+                    mode.look(into: &fetched)
                 }
                 takeFetched(mode)
             }
             if let cause = longestReady(run, mode) { return cause }
             if hasBlock { return .unserved }
-            if state.wakeWord.isStopped { return .stop }
+            if core.wakeWord.isStopped { return .stop }
             if run.deadline <= monotonicNow() { return .limit }
             if hasLostItems(run, mode) { return .nothing }
             sweepSignals()
@@ -240,23 +245,26 @@ extension RunLoop {
 
     /// Records what the thread is going to wait for; returns the limit of the sleep, or `nil` if there is something to
     /// do already.
-    private func prepareToSleep(_ run: RunState, _ mode: ModeState, isAwakeAnyway: Bool) -> WaitLimit? {
-        withLock {
-            let limit = mode.sleepLimit()
-            state.sleep.mode = .passUnretained(mode)
-            state.sleep.limit = limit
-            if isAwakeAnyway || (mode.hasTimers && timersReady(mode, isAwakeAnyway: false) != nil) { return nil }
+    private func prepareToSleep(_ run: RunState, _ mode: LoopMode, isAwakeAnyway: Bool) -> WaitLimit? {
+        withState { state in
+            let limit = state.sleepLimit(in: mode.number)
+            state.sleep = Sleep(mode: mode.number, limit: limit)
+            if isAwakeAnyway { return nil }
+            if mode.hasTimers {
+                let since = state.timersReadySince(in: mode.number, monotonicNow(), isAwakeAnyway: false)
+                if since != nil { return nil }
+            }
             if hasLostItems(run, mode) { return nil }
             // A thread that sleeps has looked at everything, and found nothing.
-            mode.order.passTimers()
-            state.trimTimers(mode, limit, monotonicNow())
+            state.modes[mode.number].order.passTimers()
+            state.trimTimers(in: mode.number, limit, monotonicNow())
             return limit
         }
     }
 
     /// Sleeps until there is something to do, and reports to recorders when the sleep began and what has ended it.
     @inline(never)
-    private func sleepAndTrace(_ run: RunState, _ mode: ModeState) -> Cause {
+    private func sleepAndTrace(_ run: RunState, _ mode: LoopMode) -> Cause {
         let began = now(.monotonic)
         report(.sleeps)
         let cause = sleepUntilReady(run, mode)
@@ -277,20 +285,19 @@ extension RunLoop {
     }
 }
 
-// News for a thread that sleeps. With the lock held.
-extension RunLoop.State {
+// News for a thread that sleeps.
+extension GuardedState {
     /// Shortens the sleep of the thread if a timer has to be served before its end, by `latest`; called when a timer is
     /// added or gets another date.
     @inline(__always)
-    func timerComes(_ latest: Int64, in bucket: TimerBucket) {
-        let phase = wakeWord.phase
+    mutating func timerComes(_ latest: Int64, in bucket: BucketNumber) {
+        let phase = core.wakeWord.phase
         if phase != .awake { timerComes(latest, in: bucket, phase) }
     }
 
     @inline(never)
-    private func timerComes(_ latest: Int64, in bucket: TimerBucket, _ phase: WakeWord.Phase) {
-        guard latest < sleep.limit[bucket.clock], let mode = sleep.mode,
-            mode._withUnsafeGuaranteedRef({ bucket.contains($0.number) })
+    private mutating func timerComes(_ latest: Int64, in bucket: BucketNumber, _ phase: WakeWord.Phase) {
+        guard let mode = sleep.mode, latest < sleep.limit[buckets[bucket].clock], buckets[bucket].contains(mode)
         else { return }
         // A host need not be woken for this: another instant is set.
         if phase == .inHost { datesChangedInHost() } else { lookAgain() }
@@ -299,9 +306,9 @@ extension RunLoop.State {
     /// Makes a thread that waits in the mode use the changed descriptors; called when descriptors are added or removed.
     ///
     /// The thread does not notice such a change without a call.
-    func descriptorsChanged(in mode: ModeState) {
-        let phase = wakeWord.phase
-        guard phase != .awake, sleep.isIn(mode) else { return }
+    func descriptorsChanged(in mode: Int) {
+        let phase = core.wakeWord.phase
+        guard phase != .awake, sleep.mode == mode else { return }
         if phase == .inHost { descriptorsChangedInHost(mode) } else { lookAgain() }
     }
 
@@ -311,12 +318,11 @@ extension RunLoop.State {
     /// the block.
     func modeBecameCommon() {
         // The loop's own thread must do this too: while the loop is in its host, that thread does not look.
-        if let phase = wakeWord.lookAgain() { kernel.wake(wakeWord, phase) }
+        core.lookAgain()
     }
 
     func lookAgain() {
         // The loop's own thread is awake, whatever it is about to do, and looks before it sleeps.
-        if SystemCalls.threadID == threadID { return }
-        if let phase = wakeWord.lookAgain() { kernel.wake(wakeWord, phase) }
+        if SystemCalls.threadID != core.threadID { core.lookAgain() }
     }
 }

@@ -9,7 +9,7 @@ extension RunLoop {
     func run(_ mode: Mode, _ limit: RunState.Limit, returnsAfterSource: Bool) -> RunResult {
         requireOneMode(mode)
         requireOwnThread()
-        guard let mode = withLock({ state.isDead ? nil : state.existingMode(mode) }) else { return .finished }
+        guard let mode = modeToRun(mode) else { return .finished }
         var run = RunState(limit: limit, returnsAfterSource: returnsAfterSource, timesEmptied: mode.timesEmptied)
         if isEmpty(mode) { return .finished }
         let outer = begin(&run, in: mode)
@@ -17,14 +17,22 @@ extension RunLoop {
         while result == nil { result = turn(&run, in: mode) }
         // SAFETY: the loop above ends with a result.
         end(result.unsafelyUnwrapped, in: mode, outer)
-        if state.guest != nil { waitInHost() }
+        if guest != nil { waitInHost() }
         return result.unsafelyUnwrapped
+    }
+
+    /// The mode with this name; `nil` if there is none, and after the end of the thread.
+    func modeToRun(_ name: Mode) -> LoopMode? {
+        withState { state in
+            guard !state.isDead, let mode = state.existingMode(name) else { return nil }
+            return state.modes[mode].mode
+        }
     }
 
     /// Makes one turn: Specification 5, step by step.
     ///
     /// Returns the result if the run ends; `nil` if it continues.
-    func turn(_ run: inout RunState, in mode: ModeState) -> RunResult? {
+    func turn(_ run: inout RunState, in mode: LoopMode) -> RunResult? {
         guard beginTurn() else { return .stopped }
         callObservers(.beforeTimers, mode)  // 2
         callObservers(.beforeSources, mode)  // 3
@@ -34,23 +42,21 @@ extension RunLoop {
             let cause = mainQueueGoesFirst(run)  // 6
                 ?? (didPerform || run.onlyPolls ? look(run, mode) : sleep(run, mode))  // 7, 8
         else { return .timedOut }
-        state.wakeWord.beAwake()
+        core.wakeWord.beAwake()
         let didServe = serve(cause, &run, mode)  // 9
         runBlocks(mode)  // 10
         return verdict(&run, mode, handled: didPerform || didServe)
     }
 
     /// Begins a turn, during which wake-ups count; returns false if the run was stopped since the end of the last turn.
-    @inline(__always)
     private func beginTurn() -> Bool {
         // A callout of the turn before may have let a host wait for the loop.
-        if state.guest != nil { leaveHost() }
-        return state.wakeWord.beginTurn()
+        if guest != nil { leaveHost() }
+        return core.wakeWord.beginTurn()
     }
 
     /// Does step 9; returns whether a source was handled, or work of the main queue was done.
-    @inline(__always)
-    private func serve(_ cause: Cause, _ run: inout RunState, _ mode: ModeState) -> Bool {
+    private func serve(_ cause: Cause, _ run: inout RunState, _ mode: LoopMode) -> Bool {
         run.didMainQueue = false
         if case .descriptor = cause { return serveDescriptor(mode) }
         if case .timers = cause {
@@ -63,8 +69,7 @@ extension RunLoop {
     }
 
     /// Ends step 10: returns the result if the run ends, or `nil` if it continues.
-    @inline(__always)
-    private func verdict(_ run: inout RunState, _ mode: ModeState, handled: Bool) -> RunResult? {
+    private func verdict(_ run: inout RunState, _ mode: LoopMode, handled: Bool) -> RunResult? {
         if handled, run.returnsAfterSource { return .handledSource }
         switch run.limit {
         case .now: return .timedOut
@@ -74,8 +79,8 @@ extension RunLoop {
             if deadline <= monotonicNow() { return .timedOut }
         case .never, .idle, .inHost: break
         }
-        if state.wakeWord.isStopped {
-            state.wakeWord.serveStop()
+        if core.wakeWord.isStopped {
+            core.wakeWord.serveStop()
             return .stopped
         }
         // Read before the mode is looked at: an item that another thread removes afterwards counts in the next turn.
@@ -84,51 +89,48 @@ extension RunLoop {
     }
 
     /// Whether nothing is left that could ever fire: Specification 2.5.
-    @inline(__always)
-    func isEmpty(_ mode: ModeState) -> Bool {
-        hasNothingToAwait(mode) && !blocks.hasBlock(in: mode.mode, isCommon: mode.isCommon)
+    func isEmpty(_ mode: LoopMode) -> Bool {
+        hasNothingToAwait(mode) && !blocks.hasBlock(in: mode.name, isCommon: mode.isCommon)
     }
 
     /// Whether the mode has lost its last item since the turn began, so that the thread must not sleep: Specification
     /// 4.5.1.
-    @inline(__always)
-    func hasLostItems(_ run: RunState, _ mode: ModeState) -> Bool {
+    func hasLostItems(_ run: RunState, _ mode: LoopMode) -> Bool {
         hasNothingToAwait(mode) && run.timesEmptied != mode.timesEmptied && !sleepsWithoutItems
     }
 
     /// Whether neither an item nor the main queue could end a sleep in the mode.
-    @inline(__always)
-    private func hasNothingToAwait(_ mode: ModeState) -> Bool {
+    private func hasNothingToAwait(_ mode: LoopMode) -> Bool {
         mode.hasNoItems && (mainQueue == nil || !mode.isCommon || isInMainQueue)
     }
 
     // MARK: Beginning and ending a run
 
-    func begin(_ run: inout RunState, in mode: ModeState) -> WakeWord.Outer {
-        if state.guest != nil { leaveHost() }
+    func begin(_ run: inout RunState, in mode: LoopMode) -> WakeWord.Outer {
+        if guest != nil { leaveHost() }
         knownNow = .min
         // Events that were fetched earlier may have been served since, in a run of another mode.
         mode.ready.doubt()
-        // Due timers that an outer serving has listed may fire in this run too.
-        if state.dueList.hasRest { putListedBack() }
-        let outer = withLock {
+        let (outer, mustPutBack) = withState { state in
             state.runsBegun += 1
             state.runs.append(RunInProgress(number: state.runsBegun, mode: mode))
-            return state.wakeWord.beginRun()
+            return (core.wakeWord.beginRun(), state.dueList.hasRest)
         }
-        report(.runBegins(mode.mode))
+        // Due timers that an outer serving has listed may fire in this run too.
+        if mustPutBack { putListedBack() }
+        report(.runBegins(mode.name))
         callObservers(.entry, mode)
         // Set after the entry observers, which may have marked the mode as common.
         run.servesMainQueue = servesMainQueue(mode)
         return outer
     }
 
-    func end(_ result: RunResult, in mode: ModeState, _ outer: WakeWord.Outer) {
+    func end(_ result: RunResult, in mode: LoopMode, _ outer: WakeWord.Outer) {
         callObservers(.exit, mode)
         report(.runEnds(result))
-        let outerMode = withLock { () -> ModeState? in
+        let outerMode = withState { state -> LoopMode? in
             state.runs.removeLast()
-            state.wakeWord.endRun(outer, isStopped: state.runs.last?.isStopped == true)
+            core.wakeWord.endRun(outer, isStopped: state.runs.last?.isStopped == true)
             return state.runs.last?.mode
         }
         outerMode?.ready.doubt()

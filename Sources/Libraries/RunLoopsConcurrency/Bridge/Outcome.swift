@@ -49,8 +49,14 @@ package final class Outcome<Success: Sendable>: Sendable {
     }
 
     /// Waits for the result.
-    package func value(isolation: isolated (any Actor)? = #isolation) async throws -> Success {
-        try await withCheckedThrowingContinuation { continuation in
+    ///
+    /// - Parameter name: What delivers the result, in words that follow "waits for"; evaluated only while a tool looks.
+    package func value(
+        of name: @autoclosure () -> String, isolation: isolated (any Actor)? = #isolation
+    ) async throws -> Success {
+        let mark = TaskWaits.areWanted ? TaskWaits.begin(name()) : 0
+        defer { if mark != 0 { TaskWaits.end(mark) } }
+        return try await withCheckedThrowingContinuation { continuation in
             let known = state.withLock { state in
                 if state.result == nil { state.waiting = continuation }
                 return state.result

@@ -24,10 +24,15 @@ extension RunLoop {
         let outcome = Outcome<Success>()
         post(Duty(outcome), mode, body)
         return try await withTaskCancellationHandler {
-            try await outcome.value()
+            try await outcome.value(of: "a closure in mode \(mode.rawValue) of \(nameInWaits)")
         } onCancel: {
             outcome.settle(.failure(CancellationError()))
         }
+    }
+
+    /// The loop, as the waits of tasks name it.
+    package var nameInWaits: String {
+        threadID == SystemCalls.mainThreadID ? "the main loop" : "the loop of thread \(threadID)"
     }
 
     /// The block alone keeps the duty.

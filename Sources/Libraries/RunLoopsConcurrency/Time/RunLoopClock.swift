@@ -55,7 +55,7 @@ public struct RunLoopClock: Clock {
         let outcome = Outcome<Void>()
         let sleeper = startTimer(deadline, tolerance ?? .zero, outcome)
         try await withTaskCancellationHandler {
-            try await outcome.value()
+            try await outcome.value(of: "a timer in mode \(mode.rawValue) of \(loop.nameInWaits)")
         } onCancel: {
             outcome.settle(.failure(CancellationError())) { sleeper.item?.invalidate() }
         }

@@ -25,7 +25,7 @@ extension RunLoop {
         let outcome = Outcome<Socket>()
         let connector = try begin(Duty(outcome), address, mode)
         return try await withTaskCancellationHandler {
-            try await outcome.value()
+            try await outcome.value(of: "a connection to \(address)")
         } onCancel: {
             outcome.settle(.failure(CancellationError()))
             connector.source?.invalidate()

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import RunLoops
+internal import RunLoopsConcurrency
 
 /// Passes what a reader has read on its loop's thread to the tasks that go through the sequence.
 ///
@@ -88,6 +89,7 @@ final class Intake<Element: Sendable>: Sendable {
         weak var reader: InputReader<Element>?
     }
 
+    private let file: RunLoop.File
     private let shared = Shared()
     private let reader = Guarded(WeakReader())
 
@@ -95,6 +97,7 @@ final class Intake<Element: Sendable>: Sendable {
     init(
         _ file: RunLoop.File, _ format: InputFormat<Element>, _ loop: RunLoop, _ mode: RunLoop.Mode
     ) throws(RunLoop.SystemCallError) {
+        self.file = file
         let feed = Feed(shared)
         let reader = InputReader.sendable(file, as: format, label: "input") { reader, event in
             switch event {
@@ -128,6 +131,8 @@ final class Intake<Element: Sendable>: Sendable {
         atMost maxCount: Int, isolation: isolated (any Actor)?
     ) async throws(RunLoop.InputError) -> [Element] {
         let waiter = Waiter(maxCount: maxCount)
+        let mark = TaskWaits.areWanted ? TaskWaits.begin("input: \(file)") : 0
+        defer { if mark != 0 { TaskWaits.end(mark) } }
         let next = await withTaskCancellationHandler {
             await withCheckedContinuation(isolation: isolation) { continuation in
                 let known = shared.state.withLock { state -> Next? in

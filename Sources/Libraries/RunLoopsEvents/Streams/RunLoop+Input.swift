@@ -74,7 +74,7 @@ extension RunLoop {
         let outcome = Outcome<Void>()
         let writer = try begin(Duty(outcome), bytes, file, mode)
         try await withTaskCancellationHandler {
-            try await outcome.value()
+            try await outcome.value(of: "room for output: \(file)")
         } onCancel: {
             outcome.settle(.failure(CancellationError()))
             writer.source?.invalidate()
@@ -98,7 +98,7 @@ extension RunLoop {
         let outcome = Outcome<ChildSource.Exit>()
         let source = try begin(Duty(outcome), child, mode)
         return try await withTaskCancellationHandler {
-            try await outcome.value()
+            try await outcome.value(of: "the end of child \(child.process)")
         } onCancel: {
             outcome.settle(.failure(CancellationError()))
             source.source?.invalidate()
@@ -129,7 +129,7 @@ extension RunLoop {
         let outcome = Outcome<ChildCompletion.Report>()
         let source = try begin(Duty(outcome), child, limit, outputWait, timeLimit, mode, onLine)
         return try await withTaskCancellationHandler {
-            try await outcome.value()
+            try await outcome.value(of: "the end and the output of child \(child.process)")
         } onCancel: {
             outcome.settle(.failure(CancellationError()))
             source.source?.invalidate()

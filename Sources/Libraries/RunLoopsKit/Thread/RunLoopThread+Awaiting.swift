@@ -21,7 +21,7 @@ extension RunLoopThread {
         let outcome = Outcome<Success>()
         post(Duty(outcome), body)
         return try await withTaskCancellationHandler {
-            try await outcome.value()
+            try await outcome.value(of: "a closure on \(identity)")
         } onCancel: {
             outcome.settle(.failure(CancellationError()))
         }
@@ -44,7 +44,7 @@ extension RunLoopThread {
         let outcome = Outcome<Void>()
         waiters.add(outcome)
         try await withTaskCancellationHandler {
-            try await outcome.value()
+            try await outcome.value(of: "the end of \(identity)")
         } onCancel: { [waiters] in
             waiters.remove(outcome)
             outcome.settle(.failure(CancellationError()))

@@ -40,7 +40,7 @@ extension RunLoop.MessagePort.Sender {
         let timer = deadline.map { loop.startLimit($0, mode, question, outcome) }
         defer { timer?.item?.invalidate() }
         return try await withTaskCancellationHandler {
-            try await outcome.value()
+            try await outcome.value(of: "the reply to a message, in mode \(mode.rawValue) of \(loop.nameInWaits)")
         } onCancel: {
             outcome.settle(.failure(CancellationError())) { question.withdraw() }
         }

@@ -1,4 +1,9 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Nothing to call: what this library links is done when the program is loaded.
+#pragma once
+
+#include <stdbool.h>
+
+// Whether the run of Foundation's main loop in progress was begun by the program, and not by RunLoopsFoundation. Main thread.
+bool run_loops_is_run_by_program(void);

@@ -53,9 +53,16 @@ uint64_t rl_sampling_join(void);
 // 0, -ETIMEDOUT: it did not run within `nanoseconds`; -EAGAIN: the process has as many timers and queued signals as it
 // may have; other negative errors of the system. One thread is sampled at a time.
 int rl_sample_running(int32_t thread, uint64_t stack_end, int64_t nanoseconds, rl_stack_sample *sample);
+// Copies memory from an address on, up to the first byte that cannot be read. Returns how many bytes.
+typedef size_t (*rl_copy)(uint64_t from, void *to, size_t size);
 // Copies the stack of a thread that waits in the kernel, given the stack pointer and the program counter that the
-// kernel reports.
-int rl_sample_waiting(uint64_t stack_pointer, uint64_t counter, uint64_t stack_end, rl_stack_sample *sample);
+// kernel reports. `copy` is rl_copy_memory for a thread of this process.
+int rl_sample_waiting(uint64_t stack_pointer, uint64_t counter, uint64_t stack_end, rl_copy copy,
+                      rl_stack_sample *sample);
+
+// Copies memory of the process whose /proc/PID/mem the calling thread uses: -1 for none.
+void rl_use_memory(int descriptor);
+size_t rl_copy_used_memory(uint64_t from, void *to, size_t size);
 
 // Code that is mapped, and the index of its tables for unwinding (.eh_frame_hdr); an `index_size` of 0: it has none.
 typedef struct {
@@ -70,7 +77,6 @@ typedef struct {
 // The program counters in the sample, innermost first: for the innermost frame its own, for the others the address
 // behind the call. `code` is in ascending order; its tables are read with `copy`, which is rl_copy_memory except in
 // tests. Returns how many, at most `capacity`.
-typedef size_t (*rl_copy)(uint64_t from, void *to, size_t size);
 size_t rl_unwind(const rl_stack_sample *sample, const rl_code *code, size_t code_count, rl_copy copy,
                  uint64_t *counters, size_t capacity);
 

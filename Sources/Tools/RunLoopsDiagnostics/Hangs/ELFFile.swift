@@ -174,7 +174,7 @@ extension [ELFFile.Function] {
 
 extension [UInt8] {
     /// Returns the number at an offset, which must be inside the array.
-    fileprivate func number<Number: FixedWidthInteger & BitwiseCopyable>(_: Number.Type, at offset: Int) -> Number {
+    func number<Number: FixedWidthInteger & BitwiseCopyable>(_: Number.Type, at offset: Int) -> Number {
         withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: Number.self) }
     }
 }

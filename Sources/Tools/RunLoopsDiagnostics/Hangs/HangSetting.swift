@@ -14,6 +14,8 @@ final class HangSetting: @unchecked Sendable {
     let sampler: StackSampler?
     let symbolizer = Symbolizer()
     @exclusivity(unchecked) var annealer = HangAnnealer()
+    /// The rings of tasks that have been reported, by the tasks' ids.
+    @exclusivity(unchecked) private var knownRings: Set<[UInt64]> = []
 
     init(_ options: RunLoop.HangWatch.Options, _ handler: @escaping @Sendable (RunLoop.HangWatch.Report) -> Void)
         throws(RunLoop.HangWatch.Refusal)
@@ -33,6 +35,15 @@ final class HangSetting: @unchecked Sendable {
         } catch {
             throw error.code == EBUSY ? .signalIsTaken(options.signal) : .refused(error)
         }
+    }
+
+    /// Searches for tasks of this process that wait for each other; returns a sentence about each ring that is new.
+    func newRings() -> [String] {
+        // Without a report, as with an unknown runtime, the watch knows less.
+        guard let report = try? TaskReport(of: getpid()) else { return [] }
+        return zip(report.rings, report.ringLines).filter { ring, _ in
+            knownRings.insert(ring.map { report.tasks[$0].id }).inserted
+        }.map(\.1)
     }
 
     /// Creates and writes the file of a report; `nil` if the options name no directory.

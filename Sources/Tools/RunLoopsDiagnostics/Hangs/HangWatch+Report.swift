@@ -74,6 +74,9 @@ extension RunLoop.HangWatch {
         public var stackSamples: Int
         /// The number of the thread's stacks that the watch has kept of this hang: the latest, at most 64.
         public var samples: Int
+        /// A sentence about each ring of tasks that wait for each other; empty if there are none, and without
+        /// ``Options/taskLimit``.
+        public var tasks: [String] = []
         /// How many hangs with the same stack were left out since the last report of such a hang.
         public var leftOut: Int
     }
@@ -89,6 +92,10 @@ extension RunLoop.HangWatch {
         /// The thread was ready to run while other threads had the processor; without these waits, the limit would not
         /// have been exceeded.
         case starvation
+        /// The loop sleeps, and tasks of the process wait for each other: none of them ends.
+        ///
+        /// Reported once for each ring of tasks, with the stage ``Report/Stage/began`` and the duration of the sleep.
+        case tasksInRing
 
         /// The kinds of waits of a thread.
         public enum Wait: Sendable, Hashable, CustomStringConvertible {
@@ -123,6 +130,7 @@ extension RunLoop.HangWatch {
             case .waiting(let wait): "one callout waits for \(wait)"
             case .congestion: "many callouts, none of which is responsible"
             case .starvation: "the thread got no processor"
+            case .tasksInRing: "tasks wait for each other"
             }
         }
     }

@@ -6,7 +6,7 @@ public import RunLoops
 extension RunLoop.HangWatch.Report {
     /// The report as several lines of text for people; each line ends with a line feed.
     public var text: String {
-        var lines = [headline, "Why: \(cause)."]
+        var lines = [headline, "Why: \(cause)."] + tasks.map { $0 + "." }
         if let callout { lines.append((cause == .congestion ? "Commonest: " : "Callout: ") + callout.text) }
         if cause == .congestion {
             lines.append("Callouts: \(calloutCount)")
@@ -24,6 +24,9 @@ extension RunLoop.HangWatch.Report {
 
     private var headline: String {
         let owner = loop.isMain ? "the main loop" : "the loop of thread \(loop.thread) (\(loop.name))"
+        if cause == .tasksInRing {
+            return "Hang \(number): \(owner) has been asleep for \(duration.inMilliseconds), and tasks never resume."
+        }
         let verb = stage == .began ? "has been hanging" : "hung"
         return "Hang \(number): \(owner) \(verb) for \(duration.inMilliseconds); its limit is \(limit.inMilliseconds)."
     }
@@ -42,6 +45,7 @@ extension RunLoop.HangWatch.Report {
             "commonest": .array(commonest.map(\.json)), "samples": .integer(Int64(samples)),
             "stackSamples": .integer(Int64(stackSamples)),
             "stack": .array(stack.map { .string($0.description) }),
+            "tasks": tasks.isEmpty ? nil : .array(tasks.map { .string($0) }),
         ]
         return json.text
     }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import RunLoops
+internal import RunLoopsConcurrency
 internal import Synchronization
 
 extension RunLoop {
@@ -35,14 +36,18 @@ extension RunLoop {
             options: Options = Options(), handler: @escaping @Sendable (HangWatch.Report) -> Void
         ) throws(Refusal) {
             require(
-                options.limit > .zero && options.samplingInterval > .zero,
+                options.limit > .zero && options.samplingInterval > .zero && options.taskLimit ?? .seconds(1) > .zero,
                 "A hang watch was given a limit or an interval of no time: give positive ones.")
             setting = try HangSetting(options, handler)
             // Each loop is added with a limit of its own.
             subscription = Subscription(keepsStamps: false) { _, _ in nil }
+            if options.taskLimit != nil { TaskWaits.retain() }
         }
 
-        deinit { stop() }
+        deinit {
+            stop()
+            if setting.options.taskLimit != nil { TaskWaits.release() }
+        }
 
         /// The number of times that the whole process was found to have been stopped while loops were watched: by
         /// `SIGSTOP`, by a freezer, or together with its machine.
@@ -111,10 +116,16 @@ extension RunLoop.HangWatch {
         public var directory: String?
         /// Whether reports remain in the directory after their hangs have ended.
         public var keepsReports = false
+        /// How long the main loop may sleep before the watch searches for tasks that wait for each other; `nil` for never.
+        ///
+        /// With a time, the watch searches also when a loop hangs whose thread waits. Each ring of tasks is reported once.
+        /// The search reads the memory that the process may write, on the watch's thread, which watches nothing meanwhile. It takes
+        /// longer the more memory and the more tasks there are.
+        public var taskLimit: Duration?
         /// Whether hangs are reported while a debugger or `strace` traces the process.
         public var reportsWhenTraced = false
 
-        /// Makes the default options: a limit of 250 ms, stacks every 50 ms, no directory.
+        /// Makes the default options: a limit of 250 ms, stacks every 50 ms, no directory, no search for tasks.
         public init() {}
     }
 

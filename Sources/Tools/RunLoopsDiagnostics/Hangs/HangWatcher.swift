@@ -121,7 +121,12 @@ final class HangWatcher: @unchecked Sendable {
         // Partner of the fence in WatchedLoop.begins().
         atomicMemoryFence(ordering: .sequentiallyConsistent)
         if !loops.contains(where: { $0.isInUse }) {
-            while isParked.load(ordering: .relaxed), word.load(ordering: .relaxed) == seen { wait(seen, until: .max) }
+            while isParked.load(ordering: .relaxed), word.load(ordering: .relaxed) == seen {
+                let now = SystemCalls.now(.monotonic)
+                // Not those that have gone meanwhile.
+                let next = lock.withLock { self.loops }.map { $0.lookForRings(at: now) }.min() ?? .max
+                wait(seen, until: next)
+            }
         }
         isParked.store(false, ordering: .relaxed)
     }

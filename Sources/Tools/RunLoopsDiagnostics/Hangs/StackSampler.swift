@@ -61,7 +61,7 @@ final class StackSampler {
         // A thread that was asked and has not answered may have gone to sleep meanwhile.
         let state = probe.state
         guard case .waiting(_, let stackPointer, let counter) = state,
-            rl_sample_waiting(stackPointer, counter, stackEnd, buffer) == 0
+            rl_sample_waiting(stackPointer, counter, stackEnd, rl_copy_memory, buffer) == 0
         else { return Sample(state) }
         return unwound(Sample(state))
     }

@@ -31,21 +31,36 @@ final class Symbolizer {
     private var known: [Place: (start: UInt64, mangled: String, name: String)?] = [:]
     /// The maximum number of cached results; the cache is emptied when it is full.
     private static let mostKnown = 4096
-    /// The folder of the process in /proc.
+    /// The process whose code it is.
+    enum Origin {
+        case own
+        case process(Int32)
+        /// A process that has ended: what is known are the paths of its files.
+        case files(program: SystemText)
+    }
+
+    private let origin: Origin
+    /// The folder of the process in /proc; empty for one that has ended.
     private let process: String
-    private let isOther: Bool
     /// The path of the program's file, as the kernel's lists name it.
     private let program: SystemText
 
-    /// Makes a symbolizer of the code of this process or another one.
-    init(of other: Int32? = nil) {
+    init(_ origin: Origin = .own) {
+        self.origin = origin
+        switch origin {
         // Not /proc/self, which is empty once the main thread has ended.
-        let process = "/proc/" + (other.map(String.init) ?? "thread-self")
-        (self.process, isOther) = (process, other != nil)
+        case .own: process = "/proc/thread-self"
+        case .process(let number): process = "/proc/\(number)"
+        case .files(let program):
+            process = ""
+            self.program = program
+            return
+        }
+        let link = process + "/exe"
         program = SystemText(
             prefixOf: [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
                 count = buffer.withMemoryRebound(to: CChar.self) {
-                    max(0, readlink("\(process)/exe", $0.baseAddress.unsafelyUnwrapped, $0.count))
+                    max(0, readlink(link, $0.baseAddress.unsafelyUnwrapped, $0.count))
                 }
             })
     }
@@ -99,13 +114,14 @@ final class Symbolizer {
     func isProgram(_ mapping: LoadedCode.Mapping) -> Bool { mapping.path == program }
 
     private func open(_ mapping: LoadedCode.Mapping) -> ELFFile? {
+        if case .files = origin { return mapping.path.isAbsolute ? ELFFile(path: mapping.path) : nil }
         // The program's own file may have been replaced since it was started.
         if mapping.path == program { return ELFFile(path: SystemText(prefixOf: "\(process)/exe".utf8)) }
-        guard mapping.path.isAbsolute else {
+        guard case .process = origin else {
             // The kernel's part is only in memory.
-            return isOther ? nil : ELFFile(at: mapping.base)
+            return mapping.path.isAbsolute ? ELFFile(path: mapping.path) : ELFFile(at: mapping.base)
         }
-        guard isOther else { return ELFFile(path: mapping.path) }
+        guard mapping.path.isAbsolute else { return nil }
         // The file itself, which only the superuser can open; then the file that has its name where the process sees it, which
         // may be a container.
         let (start, end) = (String(mapping.code.start, radix: 16), String(mapping.code.end, radix: 16))
@@ -125,7 +141,8 @@ final class Symbolizer {
             let isSwift = swift_demangle(mangled, mangled.utf8.count, buffer.baseAddress, &size, 0) != nil
             return isSwift ? buffer.firstIndex(of: 0) ?? 0 : 0
         }
-        return text.isEmpty ? mangled : plain(text)
+        // The spaces of a name in backticks are no-break spaces in the file.
+        return text.isEmpty ? mangled : plain(String(text.map { $0 == "\u{A0}" ? " " : $0 }))
     }
 
     private static let ornaments = [

@@ -6,7 +6,7 @@ internal import CRunLoopsStackSampling
 internal import RunLoops
 internal import RunLoopsSystem
 
-/// Reads the kernel's figures of one thread of this process.
+/// Reads the kernel's figures of one thread of this process or another one.
 struct ThreadProbe {
     /// The state of a thread at one moment.
     enum State: Equatable {
@@ -19,9 +19,16 @@ struct ThreadProbe {
     }
 
     let thread: Int32
+    /// The process that the thread belongs to; `nil` for this one.
+    var process: Int32?
+
+    private var folder: String { "/proc/\(process.map(String.init) ?? "self")/task/\(thread)" }
+
+    /// The thread's name as the kernel knows it; empty for a thread that has ended.
+    var name: String { String(Self.read("\(folder)/comm").prefix { $0 != "\n" }) }
 
     var state: State {
-        let words = Self.read("/proc/self/task/\(thread)/syscall").split { $0 == " " || $0 == "\n" }
+        let words = Self.read("\(folder)/syscall").split { $0 == " " || $0 == "\n" }
         guard let first = words.first else { return .unknown }
         if first == "running" { return .running }
         // Each begins with 0x.
@@ -30,18 +37,18 @@ struct ThreadProbe {
         return .waiting(call: call, stackPointer: places[0], counter: places[1])
     }
 
-    /// The processor time of the thread in nanoseconds; 0 for a thread that has ended.
+    /// The processor time of a thread of this process in nanoseconds; 0 for a thread that has ended.
     var processorTime: Int64 { max(0, rl_thread_processor_time(thread)) }
 
     /// How long the thread was ready to run without a processor, in nanoseconds; 0 if the kernel does not count that.
     var processorDelay: Int64 {
-        let words = Self.read("/proc/self/task/\(thread)/schedstat").split(separator: " ")
+        let words = Self.read("\(folder)/schedstat").split(separator: " ")
         return words.count > 1 ? Int64(words[1]) ?? 0 : 0
     }
 
     /// Whether the thread has blocked the signal: the signal must not be sent then, since the thread may wait for it.
     func blocks(signal: CInt) -> Bool {
-        guard let mask = Self.field("SigBlk", of: "/proc/self/task/\(thread)/status"),
+        guard let mask = Self.field("SigBlk", of: "\(folder)/status"),
             let bits = UInt64(mask, radix: 16)
         else { return true }
         return bits >> UInt64(signal - 1) & 1 != 0

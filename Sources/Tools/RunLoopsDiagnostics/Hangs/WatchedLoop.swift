@@ -28,6 +28,8 @@ final class WatchedLoop: LoopSubscriber, @unchecked Sendable {
         var depth: Int
         var isReported = true
         var leftOut = 0
+        /// Sentences about tasks that wait for each other.
+        var tasks: [String] = []
         var file: HangFile?
         /// The loop's state in the last look that found the hang.
         var status: LoopState.Snapshot
@@ -53,6 +55,8 @@ final class WatchedLoop: LoopSubscriber, @unchecked Sendable {
     /// The thread's usage at the beginning of the present stretch, as far as it is known.
     private var usageBefore: Usage
     private var hang: Hang?
+    /// When the sleep began in which tasks were searched last.
+    private var searchedSleep: Int64 = .min
     /// Whether the present stretch is not reported, because the process was traced when the hang began.
     private var isIgnored = false
 
@@ -183,6 +187,8 @@ final class WatchedLoop: LoopSubscriber, @unchecked Sendable {
         wantsEnd.store(true, ordering: .relaxed)
         var hang = Hang(number: watcher.nextNumber(), mode: loop?.currentMode, depth: status.depth, status: status)
         takeSample(&hang)
+        // A thread that runs waits for no task.
+        if setting.options.taskLimit != nil, hang.samples.runs == 0 { hang.tasks = setting.newRings() }
         var report = makeReport(.began, hang, duration: duration(now), now, nil)
         (hang.isReported, hang.leftOut) = setting.annealer.begins(key(report, hang))
         report.leftOut = hang.leftOut
@@ -256,6 +262,32 @@ final class WatchedLoop: LoopSubscriber, @unchecked Sendable {
             commonest: commonest.map(\.callout), calloutCount: returned.callouts,
             processorTime: .nanoseconds(processor),
             processorDelay: .nanoseconds(delay), stack: frames, stackSamples: count, samples: hang.samples.count,
-            leftOut: hang.leftOut)
+            tasks: hang.tasks, leftOut: hang.leftOut)
+    }
+
+    // MARK: Tasks that wait for each other
+
+    /// Searches for tasks that wait for each other once the main loop has slept for the time in the options, once in each sleep.
+    ///
+    /// - Returns: When to call this again, in nanoseconds of the monotonic clock, if the loop goes on to sleep.
+    func lookForRings(at now: Int64) -> Int64 {
+        guard let limit = setting.options.taskLimit?.clampedNanoseconds, let loop else { return .max }
+        let status = state.snapshot()
+        guard status.activity == .asleep, loop.threadID == SystemCalls.mainThreadID, status.since != searchedSleep
+        else { return .max }
+        let deadline = max(status.since, watchedSince.load(ordering: .relaxed)).clampedAdding(limit)
+        if now < deadline { return deadline }
+        searchedSleep = status.since
+        let tasks = setting.newRings()
+        if tasks.isEmpty { return .max }
+        let identity = RunLoop.Identity(thread: probe.thread)
+        setting.handler(
+            RunLoop.HangWatch.Report(
+                stage: .began, number: watcher.nextNumber(), loop: identity, mode: loop.currentMode,
+                depth: status.depth, since: RunLoop.Instant(nanoseconds: status.since),
+                duration: .nanoseconds(now - status.since), standstill: .zero, limit: .nanoseconds(limit),
+                cause: .tasksInRing, callout: nil, commonest: [], calloutCount: 0, processorTime: .zero,
+                processorDelay: .zero, stack: [], stackSamples: 0, samples: 0, tasks: tasks, leftOut: 0))
+        return .max
     }
 }

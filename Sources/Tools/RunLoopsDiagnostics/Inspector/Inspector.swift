@@ -3,6 +3,7 @@
 
 internal import CRunLoopsTraceStart
 public import RunLoops
+internal import RunLoopsConcurrency
 internal import RunLoopsLibC
 
 extension RunLoop {
@@ -43,6 +44,7 @@ extension RunLoop {
                 return Result { () throws(StartError) in
                     let server = try makeServer()
                     server.loops.addNewLoops()
+                    TaskWaits.retain()
                     current = server
                     return server
                 }
@@ -57,7 +59,9 @@ extension RunLoop {
         ///
         /// A second call does nothing.
         public static func stop() {
-            current.own.withLock { $0.take() }?.stop()
+            guard let server = current.own.withLock({ $0.take() }) else { return }
+            server.stop()
+            TaskWaits.release()
         }
 
         /// Makes a loop that was made before ``start()`` known to the inspector.

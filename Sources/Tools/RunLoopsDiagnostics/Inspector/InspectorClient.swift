@@ -173,6 +173,17 @@ package final class InspectorClient {
         try report(ask(.dump, within: limit))
     }
 
+    /// Requests the tasks of the process, which reads them itself, and waits for the answer.
+    ///
+    /// - Returns: The document and the lines of the process's ``TaskReport``.
+    package func tasks(within limit: Duration) throws(Failure) -> (document: JSON, lines: [String]) {
+        let text = String(decoding: try ask(.tasks, within: limit), as: UTF8.self)
+        guard let json = try? JSON(parsing: text), let document = json["report"],
+            let lines = json["lines"]?.array?.compactMap(\.string)
+        else { throw .garbled }
+        return (document, lines)
+    }
+
     private func report(_ bytes: [UInt8]) throws(Failure) -> ProcessReport {
         let text = String(decoding: bytes, as: UTF8.self)
         guard let json = try? JSON(parsing: text), var report = ProcessReport(json: json) else { throw .garbled }

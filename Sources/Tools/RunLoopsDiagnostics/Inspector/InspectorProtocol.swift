@@ -30,6 +30,8 @@ enum InspectorProtocol {
         case loops
         /// Requests the present state of each loop, with its description and its next timers.
         case dump
+        /// Requests the tasks of the process, and what each of them waits for.
+        case tasks
         /// Requests the present state of each loop, with its counts since the first such request on the connection.
         case statistics
         /// Begins a recording that keeps `capacity` events of each loop.
@@ -44,6 +46,7 @@ enum InspectorProtocol {
             switch self {
             case .loops: "loops"
             case .dump: "dump"
+            case .tasks: "tasks"
             case .statistics: "statistics"
             case .record(let capacity): "record \(capacity)"
             case .recorded: "recorded"
@@ -59,7 +62,7 @@ enum InspectorProtocol {
                 throw Refusal("this program speaks \(InspectorProtocol.version)")
             }
             let text = words.dropFirst().joined(separator: " ")
-            if let plain = [Self.loops, .dump, .statistics, .recorded].first(where: { $0.text == text }) {
+            if let plain = [Self.loops, .dump, .tasks, .statistics, .recorded].first(where: { $0.text == text }) {
                 self = plain
             } else if words.count == 3, words[1] == "record" {
                 guard let number = Int(words[2]), 1...Self.mostEvents ~= number else {

@@ -22,6 +22,14 @@ final class InspectorSession {
         switch request {
         case .loops: return report(timers: 0, describes: false)
         case .dump: return report(timers: Self.timersShown, describes: true)
+        case .tasks:
+            let report: TaskReport
+            do { report = try TaskReport(of: getpid()) } catch { throw InspectorProtocol.Refusal("it \(error)") }
+            let answer = Array(report.answer.text.utf8)
+            guard answer.count <= InspectorProtocol.longestAnswer else {
+                throw InspectorProtocol.Refusal("it has too many tasks for an answer")
+            }
+            return answer
         case .statistics:
             if meters == nil {
                 // A meter takes 50 kB, and threads may come and go by the thousand.

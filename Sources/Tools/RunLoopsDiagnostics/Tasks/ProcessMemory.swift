@@ -2,14 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CRunLoopsKernel
+internal import CRunLoopsStackSampling
 internal import RunLoopsLibC
 internal import RunLoopsSystem
 
-/// The memory of a process, read from outside while the process goes on.
+/// The memory of a process, or of this one, read while the process goes on.
 ///
 /// The descriptor stays with the program that the process executes: it reads nothing once that program has ended, even
 /// if another process gets the number.
-final class ProcessMemory: TaskMemory {
+final class ProcessMemory: SearchableMemory {
     /// One part of the memory, as listed by the kernel.
     struct Region {
         var start: UInt64
@@ -32,7 +33,10 @@ final class ProcessMemory: TaskMemory {
     private static let pageSize = UInt64(sysconf(CInt(_SC_PAGESIZE)))
 
     let process: Int32
+    /// Whether the process is this one, which needs no rights.
+    let isOwn: Bool
     private let memory: PrivateDescriptor
+    private let scratch: SharedScratch
     /// One word for each page; without it all pages are read.
     private let pages: PrivateDescriptor?
 
@@ -41,6 +45,8 @@ final class ProcessMemory: TaskMemory {
     /// - Parameter process: The number of the process. Its memory can be read by those who may trace it.
     init(of process: Int32) throws(Refusal) {
         self.process = process
+        isOwn = process == getpid()
+        scratch = SharedScratch(count: Self.pieceBytes)
         let memory = Self.open(process, "mem")
         guard memory >= 0 else { throw memory == -EACCES || memory == -EPERM ? .notPermitted : .noProcess }
         self.memory = PrivateDescriptor(adopting: memory)
@@ -50,8 +56,12 @@ final class ProcessMemory: TaskMemory {
     }
 
     private static func open(_ process: Int32, _ name: String) -> CInt {
-        SystemText(prefixOf: "/proc/\(process)/\(name)".utf8).withCString { rl_open($0, O_RDONLY, 0) }
+        SystemText(prefixOf: "\(folder(process))/\(name)".utf8).withCString { rl_open($0, O_RDONLY, 0) }
     }
+
+    /// The folder of a process in /proc; of this one, that of the calling thread, since the main thread's is empty once that
+    /// thread has ended.
+    static func folder(_ process: Int32) -> String { process == getpid() ? "/proc/thread-self" : "/proc/\(process)" }
 
     func read(_ address: UInt64, into buffer: UnsafeMutableRawBufferPointer) -> Bool {
         count(address, into: buffer) == buffer.count
@@ -70,9 +80,18 @@ final class ProcessMemory: TaskMemory {
         return done
     }
 
+    var symbolizer: Symbolizer { Symbolizer(isOwn ? .own : .process(process)) }
+
+    /// Calls `body` with a function of C that copies from this memory, on this thread.
+    func use(_ body: (rl_copy) -> Void) {
+        rl_use_memory(memory.number)
+        body(rl_copy_used_memory)
+        rl_use_memory(-1)
+    }
+
     /// The kernel's list of the process's memory as it is now; empty once the process has ended.
     var list: [UInt8] {
-        let path = SystemText(prefixOf: "/proc/\(process)/maps".utf8)
+        let path = SystemText(prefixOf: "\(Self.folder(process))/maps".utf8)
         var (list, size) = ([UInt8](), 1 << 16)
         repeat {
             size *= 4
@@ -111,8 +130,7 @@ final class ProcessMemory: TaskMemory {
     /// - Complexity: O(n) in the pages that the process has touched.
     func addresses(of word: UInt64, in regions: [Region], most: Int) -> (addresses: [UInt64], bytes: UInt64) {
         var (found, looked) = ([UInt64](), UInt64(0))
-        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pieceBytes, alignment: 16)
-        defer { piece.deallocate() }
+        let piece = scratch.bytes
         for region in regions where region.canHaveTasks {
             var place = region.start
             while place < region.end, found.count < most {

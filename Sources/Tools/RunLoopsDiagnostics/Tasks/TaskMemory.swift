@@ -3,13 +3,39 @@
 
 /// Memory in which tasks are found and read: of this process, of another one, or of a test.
 protocol TaskMemory {
+    /// The number of bytes that are read at a time when many are needed; a power of two.
+    var blockSize: Int { get }
+
     /// Copies the memory from an address on.
     ///
     /// - Returns: Whether the whole buffer could be filled; its contents are undefined otherwise.
     func read(_ address: UInt64, into buffer: UnsafeMutableRawBufferPointer) -> Bool
 }
 
+/// The whole memory of a process, in which tasks are searched.
+protocol SearchableMemory: TaskMemory {
+    /// The number of the process.
+    var process: Int32 { get }
+    /// Whether the process is this one.
+    var isOwn: Bool { get }
+    /// The kernel's list of the memory; empty once the process has ended.
+    var list: [UInt8] { get }
+    /// Finds the functions of the process.
+    var symbolizer: Symbolizer { get }
+
+    /// Returns the addresses at which a word is in the regions that can have tasks; each is a multiple of 16.
+    ///
+    /// - Parameter most: The maximum number of addresses.
+    /// - Returns: The addresses, and the number of bytes that were looked at.
+    func addresses(
+        of word: UInt64, in regions: [ProcessMemory.Region], most: Int
+    ) -> (addresses: [UInt64], bytes: UInt64)
+}
+
 extension TaskMemory {
+    /// Four pages.
+    var blockSize: Int { 16_384 }
+
     /// Returns the number at an address; `nil` if it cannot be read.
     func number<Number: FixedWidthInteger & BitwiseCopyable>(_: Number.Type, at address: UInt64) -> Number? {
         var number: Number = 0

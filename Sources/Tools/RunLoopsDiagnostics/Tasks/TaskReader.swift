@@ -49,6 +49,7 @@ struct TaskReader<Memory: TaskMemory> {
 
     let memory: Memory
     let runtime: TaskRuntime
+    private let scratch = SharedScratch(count: Window.bytes + 4096)
     /// Whether an address is one of code.
     private let isCode: (UInt64) -> Bool
     /// How often a task was read again because it had changed.
@@ -82,47 +83,103 @@ struct TaskReader<Memory: TaskMemory> {
         var kind: UInt32
     }
 
+    /// Returns the tasks at addresses; nothing for an address without a task.
+    ///
+    /// The memory is read in blocks, because system calls are what a program with many tasks takes time for. Each block is read
+    /// twice. A task that differs, or is not in one block, is read by itself: two blocks are not of the same time.
+    ///
+    /// - Complexity: O(n) in the addresses, if those of tasks that are made together are near each other.
+    mutating func tasks(at addresses: [UInt64]) -> [TaskRecord] {
+        let (first, second) = (BlockCache(memory), BlockCache(memory))
+        var tasks: [TaskRecord] = []
+        var next = 0
+        while next < addresses.count {
+            let batch = addresses[next..<min(addresses.count, next + Self.batchSize)]
+            let looks = batch.map { look(at: $0, in: first) }
+            // All of the second reads are after all of the first: what is equal in both was so between.
+            for (address, look) in zip(batch, looks) {
+                if let look, look == self.look(at: address, in: second) {
+                    tasks.append(look.task)
+                    continue
+                }
+                if look != nil { retries += 1 }
+                if let task = task(at: address) { tasks.append(task) }
+            }
+            first.clear()
+            second.clear()
+            next = batch.endIndex
+        }
+        return tasks
+    }
+
+    private static var batchSize: Int { 256 }
+
+    /// A task as it was read once.
+    private struct Look: Equatable {
+        let header: Header
+        let dependency: Dependency?
+        var task: TaskRecord
+    }
+
+    /// Returns a task as it is in a cache; `nil` also for a task that is not in one block.
+    private func look(at address: UInt64, in cache: BlockCache<Memory>) -> Look? {
+        cache.beginUse()
+        guard var look = parts(at: address, in: cache), cache.isOfOneBlock else { return nil }
+        look.task.wait = look.dependency.map { wait($0, in: cache) }
+        return look
+    }
+
+    /// Returns a task without what it waits for.
+    private func parts(at address: UInt64, in memory: some TaskMemory) -> Look? {
+        guard let header = header(at: address, in: memory), isTask(header) else { return nil }
+        var task = record(header, at: address)
+        let dependency = dependency(header, in: memory)
+        task.name = name(header.records, in: memory)
+        if task.state == .suspended || task.state == .enqueued { task.frames = frames(header, in: memory) }
+        return Look(header: header, dependency: dependency, task: task)
+    }
+
     /// Returns the task at an address.
     ///
     /// - Returns: `nil` if there is no task, or no longer.
     /// - Complexity: O(1): the numbers of attempts, records and frames are limited.
     mutating func task(at address: UInt64) -> TaskRecord? {
-        for attempt in 1...Self.mostAttempts {
-            if attempt > 1 { retries += 1 }
-            guard let header = header(at: address), isTask(header) else { return nil }
-            var task = record(header, at: address)
-            task.name = name(header.records)
-            let dependency = dependency(header)
-            // Between two reads of a task that waits: it keeps the other one alive meanwhile.
-            task.wait = dependency.map(wait)
-            if task.state == .suspended || task.state == .enqueued { task.frames = frames(header) }
-            if self.header(at: address) == header, self.dependency(header) == dependency { return task }
+        // All parts are compared, and not the header alone: between its two reads, a task may have entered and left a group, whose
+        // record is one of the list that has the name.
+        var before: Look?
+        for attempt in 0...Self.mostAttempts {
+            guard var look = parts(at: address, in: memory) else { return nil }
+            // A task that waits keeps the other one alive between the two looks.
+            look.task.wait = look.dependency.map { wait($0, in: memory) }
+            if look == before { return look.task }
+            if attempt > 0 { retries += 1 }
+            before = look
         }
-        guard let header = header(at: address), isTask(header) else { return nil }
-        var task = record(header, at: address)
-        task.isSettled = false
-        return task
+        before?.task.isSettled = false
+        before?.task.wait = nil
+        before?.task.frames = []
+        return before?.task
     }
 
-    private func header(at address: UInt64) -> Header? {
-        withUnsafeTemporaryAllocation(byteCount: Int(layout.size) + 24, alignment: 8) { bytes in
-            // The fields of a child are behind the task. They may not be there if the task is not a child.
-            let own = UnsafeMutableRawBufferPointer(rebasing: bytes[..<Int(layout.size)])
-            let isWhole = memory.read(address, into: bytes)
-            guard isWhole || memory.read(address, into: own) else { return nil }
-            // SAFETY: every offset of a layout is inside the task, and the bytes up to `size` or `size` + 24 were read.
-            func word(_ offset: Int) -> UInt64 { bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self) }
-            func half(_ offset: Int) -> UInt32 { bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self) }
-            let flags = half(layout.flags)
-            let isChild = isWhole && flags & Flag.child != 0
-            return Header(
-                metadata: word(0), references: word(8), flags: flags,
-                identifier: UInt64(half(layout.identifier)) | UInt64(half(layout.upperIdentifier)) << 32,
-                resume: word(layout.resume), context: word(layout.context), status: half(layout.status),
-                records: word(layout.records), dependency: word(layout.dependency),
-                parent: isChild ? word(Int(layout.size)) : 0,
-                group: isChild && flags & Flag.groupChild != 0 ? word(Int(layout.size) + 16) : 0)
-        }
+    private func header(at address: UInt64, in memory: some TaskMemory) -> Header? {
+        // The fields of a child are behind the task. They may not be there if the task is not a child.
+        let size = Int(layout.size)
+        let bytes = UnsafeMutableRawBufferPointer(rebasing: scratch.bytes[Window.bytes..<Window.bytes + size + 24])
+        let own = UnsafeMutableRawBufferPointer(rebasing: bytes[..<size])
+        let isWhole = memory.read(address, into: bytes)
+        guard isWhole || memory.read(address, into: own) else { return nil }
+        // SAFETY: every offset of a layout is inside the task, and the bytes up to `size` or `size` + 24 were read.
+        func word(_ offset: Int) -> UInt64 { bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self) }
+        func half(_ offset: Int) -> UInt32 { bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self) }
+        let flags = half(layout.flags)
+        let isChild = isWhole && flags & Flag.child != 0
+        return Header(
+            metadata: word(0), references: word(8), flags: flags,
+            identifier: UInt64(half(layout.identifier)) | UInt64(half(layout.upperIdentifier)) << 32,
+            resume: word(layout.resume), context: word(layout.context), status: half(layout.status),
+            records: word(layout.records), dependency: word(layout.dependency),
+            parent: isChild ? word(size) : 0,
+            group: isChild && flags & Flag.groupChild != 0 ? word(size + 16) : 0)
     }
 
     /// Whether the memory is a task's: the word of a task may be on a stack too, or in memory that was freed.
@@ -146,7 +203,7 @@ struct TaskReader<Memory: TaskMemory> {
     }
 
     /// Returns the name in a task's records.
-    private func name(_ first: UInt64) -> String? {
+    private func name(_ first: UInt64, in memory: some TaskMemory) -> String? {
         var place = first
         for _ in 0..<Self.mostRecords {
             guard place != 0, let record = memory.words(3, at: place) else { return nil }
@@ -156,17 +213,17 @@ struct TaskReader<Memory: TaskMemory> {
         return nil
     }
 
-    private func dependency(_ header: Header) -> Dependency? {
+    private func dependency(_ header: Header, in memory: some TaskMemory) -> Dependency? {
         guard header.status & Flag.dependency != 0, header.status & Flag.complete == 0, header.dependency != 0,
             let record = memory.words(5, at: header.dependency)
         else { return nil }
         return Dependency(object: record[2], kind: UInt32(truncatingIfNeeded: record[4]))
     }
 
-    private func wait(_ dependency: Dependency) -> TaskRecord.Wait {
+    private func wait(_ dependency: Dependency, in memory: some TaskMemory) -> TaskRecord.Wait {
         switch dependency.kind {
         case 1:
-            let other = header(at: dependency.object)
+            let other = header(at: dependency.object, in: memory)
             let identifier = other.map { isTask($0) ? $0.identifier : 0 } ?? 0
             return .task(dependency.object, identifier: identifier)
         case 2: return .continuation
@@ -177,7 +234,7 @@ struct TaskReader<Memory: TaskMemory> {
     }
 
     /// Returns the functions that the task and those that wait for it inside the task resume with.
-    private func frames(_ header: Header) -> [UInt64] {
+    private func frames(_ header: Header, in memory: some TaskMemory) -> [UInt64] {
         var frames = [header.resume]
         if runtime.adapters.contains(header.resume), header.context != 0,
             let entry = memory.number(UInt64.self, at: header.context &- layout.entry)
@@ -186,7 +243,7 @@ struct TaskReader<Memory: TaskMemory> {
         }
         var place = header.context
         // Most contexts of a task are in one page, which is read once.
-        var window = Window()
+        var window = Window(scratch)
         while frames.count < Self.mostFrames, place != 0, let frame = window.pair(at: place, in: memory) {
             if frame.1 != 0 { frames.append(frame.1) }
             // A context that names itself would fill the list.
@@ -250,9 +307,12 @@ private enum Flag {
 
 /// A page of memory, read as a whole.
 private struct Window {
-    private static let words = 512
+    static let bytes = 4096
+    private let page: UnsafeMutableRawBufferPointer
     private var start: UInt64 = 1
-    private var page: [UInt64] = []
+
+    /// - Parameter scratch: At least a page, at its beginning.
+    init(_ scratch: SharedScratch) { page = UnsafeMutableRawBufferPointer(rebasing: scratch.bytes[..<Self.bytes]) }
 
     /// Returns the two words at an address; `nil` if they cannot be read.
     mutating func pair(at address: UInt64, in memory: some TaskMemory) -> (UInt64, UInt64)? {
@@ -260,10 +320,14 @@ private struct Window {
         guard address % 16 == 0 else { return nil }
         let first = address & ~4095
         if first != start {
-            guard let words = memory.words(Self.words, at: first) else { return nil }
-            (page, start) = (words, first)
+            start = 1
+            guard memory.read(first, into: page) else { return nil }
+            start = first
         }
-        let index = Int(address % 4096) / 8
-        return (page[index], page[index + 1])
+        let offset = Int(address % 4096)
+        // SAFETY: the page was read; the offset is a multiple of 16.
+        return (
+            page.load(fromByteOffset: offset, as: UInt64.self), page.load(fromByteOffset: offset + 8, as: UInt64.self)
+        )
     }
 }

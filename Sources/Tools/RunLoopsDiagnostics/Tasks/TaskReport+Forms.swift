@@ -17,6 +17,7 @@ extension TaskReport.Failure: CustomStringConvertible {
             "has a Swift runtime that stores tasks in a way that is not known: version \(version) of the layout"
         case .contradiction:
             "has a Swift runtime that does not store tasks as its version of the layout says"
+        case .noCore: "is no core file of a 64-bit process, or cannot be read"
         }
     }
 }
@@ -34,6 +35,9 @@ extension TaskReport {
         ]
     }
 
+    /// The report and its lines, as an inspected process sends them.
+    var answer: JSON { ["report": document, "lines": .array(lines.map { .string($0) })] }
+
     private func id(_ index: Int) -> JSON { .integer(Int64(clamping: tasks[index].id)) }
 
     private func object(_ task: Task) -> JSON {
@@ -41,7 +45,8 @@ extension TaskReport {
             "id": .integer(Int64(clamping: task.id)), "name": task.name.map { .string($0) },
             "state": .string(task.state), "isCancelled": .bool(task.isCancelled),
             "priority": .integer(Int64(task.priority)), "parent": task.parent.map { id($0) },
-            "waitsFor": task.wait.map(object), "stack": .array(task.stack.map { .string($0) }),
+            "waitsFor": task.wait.map(object), "waitName": task.waitName.map { .string($0) },
+            "stack": .array(task.stack.map { .string($0) }),
             "isSleepTimer": task.isSleepTimer ? .bool(true) : nil,
             "isSettled": task.isSettled ? nil : .bool(false),
         ]
@@ -82,6 +87,36 @@ extension TaskReport {
     /// A line for each ring of tasks that wait for each other.
     package var ringLines: [String] { rings.map(ringLine) }
 
+    /// Returns the tasks with a name, with all that they wait for, directly or by others, and lines about them.
+    ///
+    /// Of tasks that wait for each other, the line about the ring comes first.
+    package func chain(ofTasksNamed name: String) -> (tasks: [Int], lines: [String]) {
+        var chain = tasks.indices.filter { tasks[$0].name == name && tasks[$0].state != "complete" }
+        var known = Set(chain)
+        var next = 0
+        while next < chain.count, chain.count < Self.longestChain {
+            let task = tasks[chain[next]]
+            var others = task.children
+            switch task.wait {
+            case .task(let other?): others.append(other)
+            case .group(let members): others += members
+            default: break
+            }
+            chain += others.filter { tasks[$0].state != "complete" && known.insert($0).inserted }
+            next += 1
+        }
+        let lines = rings.filter { !known.isDisjoint(with: $0) }.map(ringLine)
+        let described = chain.flatMap {
+            // The functions that the macro of a test makes have mangled names, and around them is the runner's own.
+            ["\(self.name($0)): \(description(tasks[$0]))"]
+                + tasks[$0].stack.prefix { !$0.contains(".$s") }.map { "    \($0)" }
+        }
+        return (chain, lines + described)
+    }
+
+    /// The maximum number of tasks that are described as those that one waits for.
+    private static let longestChain = 64
+
     private func shownTasks() -> [Bool] {
         var shown = tasks.map { $0.state != "complete" && !$0.isSleepTimer }
         for (index, task) in tasks.enumerated() where shown[index] {
@@ -117,7 +152,7 @@ extension TaskReport {
     private func isAlike(_ one: Task, _ other: Task) -> Bool {
         one.name == other.name && one.state == other.state && one.isCancelled == other.isCancelled
             && one.priority == other.priority && one.wait == other.wait && one.stack == other.stack
-            && one.isSettled == other.isSettled
+            && one.isSettled == other.isSettled && one.waitName == other.waitName
     }
 
     private func name(_ index: Int) -> String {
@@ -134,7 +169,7 @@ extension TaskReport {
         case 0, 0x15: break
         case let priority: parts.append("priority \(priority)")
         }
-        if let wait = task.wait { parts.append("waits for \(description(wait))") }
+        if let wait = task.wait { parts.append("waits for \(task.waitName ?? description(wait))") }
         if !task.isSettled { parts.append("it changed while it was read") }
         return parts.joined(separator: ", ")
     }

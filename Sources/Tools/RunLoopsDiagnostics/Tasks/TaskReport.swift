@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import RunLoopsSystem
+internal import RunLoopsConcurrency
+package import RunLoopsSystem
 
 /// The tasks of a process, and what each of them waits for.
 package struct TaskReport: Sendable {
@@ -18,6 +19,9 @@ package struct TaskReport: Sendable {
         package var children: [Int]
         /// `nil` if the task does not wait, and if it changed too often for what it waits for to be known.
         package var wait: Wait?
+        /// What the task waits for, in words that follow "waits for": of a call of this package in this process, and of a wait
+        /// that has begun while a tool looked.
+        package var waitName: String?
         /// The functions that the task is in, innermost first; empty for a task that runs or is complete.
         package var stack: [String]
         /// Whether the runtime made the task for the end of a `Task.sleep`.
@@ -52,6 +56,8 @@ package struct TaskReport: Sendable {
         case unknownLayout(UInt32)
         /// The runtime's variables say something else than its version of the layout.
         case contradiction
+        /// The file is no core file of a 64-bit process, or cannot be read.
+        case noCore
     }
 
     package var process: Int32
@@ -74,7 +80,8 @@ package struct TaskReport: Sendable {
 
     /// Reads the tasks of a process, which is not stopped.
     ///
-    /// - Parameter process: The number of a process that this one may trace: usually of the same user.
+    /// - Parameter process: The number of a process that this one may trace: usually of the same user. Its own memory each
+    ///   process may read.
     /// - Complexity: O(n) in the pages that the process has touched, and O(m log m) in its tasks.
     package init(of process: Int32) throws(Failure) {
         let memory: ProcessMemory
@@ -88,18 +95,29 @@ package struct TaskReport: Sendable {
         try self.init(of: memory)
     }
 
+    /// Reads the tasks of a process that has ended, from its core file.
+    ///
+    /// The names of functions come from the program and its libraries, which must be the files that the process had.
+    ///
+    /// - Complexity: O(n) in the size of the file, and O(m log m) in the tasks.
+    package init(core: SystemText) throws(Failure) {
+        guard let memory = CoreFile(path: core) else { throw .noCore }
+        try self.init(of: memory)
+    }
+
     /// Reads the tasks of the process whose memory is open.
-    init(of memory: ProcessMemory) throws(Failure) {
+    init(of memory: some SearchableMemory) throws(Failure) {
         let list = memory.list
         if list.isEmpty { throw .ended }
         let code = Self.code(list, memory)
-        let symbolizer = Symbolizer(of: memory.process)
+        let symbolizer = memory.symbolizer
         let runtime = try Self.runtime(of: memory, code, symbolizer)
         let (addresses, bytes) = memory.addresses(
             of: runtime.metadata, in: ProcessMemory.regions(list), most: Self.mostTasks)
         var reader = TaskReader(memory: memory, runtime: runtime) { code.mapping(at: $0) != nil }
         let records = Self.records(at: addresses, &reader)
-        self.init(records: records, reader: &reader) { symbolizer.symbol(at: $0, in: code) }
+        let names = memory.isOwn ? TaskWaits.present : [:]
+        self.init(records: records, reader: &reader, names: names) { symbolizer.symbol(at: $0, in: code) }
         self.process = memory.process
         program = symbolizer.programName
         isCut = addresses.count == Self.mostTasks
@@ -108,7 +126,7 @@ package struct TaskReport: Sendable {
     }
 
     /// Returns the code in a kernel's list of another process.
-    static func code(_ list: [UInt8], _ memory: ProcessMemory) -> LoadedCode {
+    static func code(_ list: [UInt8], _ memory: some TaskMemory) -> LoadedCode {
         LoadedCode(list) { base in
             ELFFile { offset, count in
                 var bytes = [UInt8](repeating: 0, count: count)
@@ -119,7 +137,7 @@ package struct TaskReport: Sendable {
     }
 
     static func runtime(
-        of memory: ProcessMemory, _ code: LoadedCode, _ symbolizer: Symbolizer
+        of memory: some SearchableMemory, _ code: LoadedCode, _ symbolizer: Symbolizer
     ) throws(Failure) -> TaskRuntime {
         let variables = variables(code, symbolizer)
         do { return try TaskRuntime(variables, in: memory) } catch {
@@ -154,8 +172,7 @@ package struct TaskReport: Sendable {
         var next = addresses
         while !next.isEmpty {
             var references: [UInt64] = []
-            for address in next {
-                guard let task = reader.task(at: address) else { continue }
+            for task in reader.tasks(at: next) {
                 records.append(task)
                 if let parent = task.parent { references.append(parent) }
                 if case .task(let other, _) = task.wait { references.append(other) }
@@ -167,9 +184,12 @@ package struct TaskReport: Sendable {
 
     /// Makes the report of tasks that were read.
     ///
-    /// - Parameter symbol: Returns the function at an address.
+    /// - Parameters:
+    ///   - names: What tasks wait for, by their addresses.
+    ///   - symbol: Returns the function at an address.
     init(
-        records: [TaskRecord], reader: inout TaskReader<some TaskMemory>, symbol: (UInt64) -> Symbolizer.Symbol
+        records: [TaskRecord], reader: inout TaskReader<some TaskMemory>, names: [UInt: String] = [:],
+        symbol: (UInt64) -> Symbolizer.Symbol
     ) {
         process = 0
         program = ""
@@ -211,7 +231,9 @@ package struct TaskReport: Sendable {
                 Task(
                     id: record.identifier, name: record.name, state: record.state.rawValue,
                     isCancelled: record.isCancelled, priority: record.priority, parent: parents[index],
-                    children: graph.children[index], wait: wait, stack: stack,
+                    children: graph.children[index], wait: wait,
+                    waitName: wait == .continuation ? UInt(exactly: record.address).flatMap { names[$0] } : nil,
+                    stack: stack,
                     isSleepTimer: isSleeping && stack.isEmpty && record.wait == nil,
                     isSettled: record.isSettled))
         }
@@ -274,7 +296,7 @@ struct TaskFrame {
     ///
     /// `(extension in Swift):Swift.Task< where B == Swift.Never>.value.getter` becomes `Swift.Task.value.getter`, and
     /// `(load in _16E70A94A9DE736D312533244291BE52)()` becomes `load()`.
-    private static func short(_ name: String) -> String {
+    static func short(_ name: String) -> String {
         var name = name
         // The demangler writes 32 digits. Each pass removes one mark.
         while let mark = name.firstRange(of: " in _"), let end = name[mark.upperBound...].firstIndex(of: ")"),

@@ -4,18 +4,22 @@
 import ArgumentParser
 import RunLoopsDiagnostics
 import RunLoopsLibC
+import RunLoopsSystem
 
 /// The command `runloop tasks`, which lists the tasks of any Swift program, and what each of them waits for.
 struct TasksTool: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tasks",
-        abstract: "Prints the tasks of a running Swift program, and what each of them waits for.",
+        abstract: "Prints the tasks of a Swift program, and what each of them waits for.",
         discussion: """
             The program needs no preparation and is not stopped: its memory is read from outside. The process must be of the \
             same user, and the system must permit that it is traced. Tasks that wait for each other come first, then the \
-            tree of tasks: the functions below a task are those that it is in, innermost first.
+            tree of tasks: the functions below a task are those that it is in, innermost first. A process that must not be \
+            read is asked to look itself, as with --inside.
 
-            The exit status is 65 if the process has no Swift concurrency, 66 if there is no such process, 69 if its Swift \
+            A core file has the tasks of a process that has ended. The program and its libraries must be on this machine.
+
+            The exit status is 65 if the process has no Swift concurrency, or the file is no core file, 66 if there is no such process, 69 if its Swift \
             runtime is not known, 75 if it ends meanwhile, and 77 if it must not be read.
             """)
 
@@ -26,22 +30,90 @@ struct TasksTool: ParsableCommand {
             """)
     var json = false
 
-    @Argument(help: "The number of a process.")
-    var process: ProcessArgument
+    @Flag(
+        help: "Ask the process to look itself: it must link RunLoopsDiagnostics and be started with RUNLOOP_INSPECT=1.")
+    var inside = false
+
+    @Flag(help: "Print the tasks again and again, in a terminal in place of what was printed before, until Control-C.")
+    var watch = false
+
+    @Option(help: .duration("The time between two looks of --watch."))
+    var every: Duration = .seconds(1)
+
+    @Argument(
+        help: ArgumentHelp("The number of a process, or a core file.", valueName: "pid or core"),
+        completion: .file())
+    var subject: FileArgument
+
+    /// The longest wait for the answer of a process that looks itself: it may have a million tasks.
+    private static let patience = Duration.seconds(60)
+
+    func validate() throws {
+        if process == nil {
+            if subject.path.withCString({ access($0, F_OK) }) != 0 {
+                throw ValidationError("Give the number of a process, or a core file")
+            }
+            if inside || watch { throw ValidationError("--inside and --watch need the number of a process") }
+        }
+        if every <= .zero { throw ValidationError("--every must be more than 0") }
+    }
+
+    /// The process that the argument names; `nil` if a file has this name.
+    private var process: ProcessArgument? {
+        guard let process = ProcessArgument(argument: subject.path.decoded) else { return nil }
+        return subject.path.withCString { access($0, F_OK) } == 0 ? nil : process
+    }
 
     func run() throws {
+        guard let process else {
+            let report = try orExit("\(subject)") { () throws(TaskReport.Failure) -> TaskReport in
+                try TaskReport(core: subject.path)
+            }
+            return print((report.document, report.lines))
+        }
+        guard watch else { return print(try look(at: process)) }
+        let isTerminal = isatty(STDOUT_FILENO) == 1 && !json
+        while true {
+            let answer = try look(at: process)
+            if isTerminal { Output.clear() }
+            print(answer)
+            Output.flush()
+            usleep(UInt32(clamping: every.milliseconds * 1000))
+        }
+    }
+
+    private func look(at process: ProcessArgument) throws -> (document: JSON, lines: [String]) {
+        if inside { return try process.ask { try $0.tasks(within: Self.patience) } }
         let report: TaskReport
         do { report = try TaskReport(of: process.number) } catch {
-            Output.error("process \(process.number) \(error)")
+            if error == .notPermitted, let client = InspectorClient.find(process.number),
+                let answer = try? client.tasks(within: Self.patience)
+            {
+                return answer
+            }
+            return try orExit("process \(process.number)") {
+                () throws(TaskReport.Failure) -> (document: JSON, lines: [String]) in throw error
+            }
+        }
+        return (report.document, report.lines)
+    }
+
+    /// Calls the body; a failure ends the command with a sentence and a status.
+    private func orExit<Value>(_ subject: String, _ body: () throws(TaskReport.Failure) -> Value) throws -> Value {
+        do { return try body() } catch {
+            Output.error("\(subject) \(error)")
             throw ExitCode(Self.status(error))
         }
-        if json { Output.document(report.document) } else { Output.lines(report.lines) }
+    }
+
+    private func print(_ answer: (document: JSON, lines: [String])) {
+        if json { Output.document(answer.document) } else { Output.lines(answer.lines) }
     }
 
     /// The exit status of a failure, by the numbers of sysexits.h.
     static func status(_ failure: TaskReport.Failure) -> CInt {
         switch failure {
-        case .noRuntime: 65
+        case .noRuntime, .noCore: 65
         case .noProcess: 66
         case .unknownLayout, .contradiction: 69
         case .ended: 75

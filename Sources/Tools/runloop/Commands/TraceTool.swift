@@ -79,7 +79,11 @@ struct TraceTool: ParsableCommand {
     }
 
     private func record() throws -> (json: String, status: CInt, time: Duration) {
-        guard let process else { return try RecordedProgram(command: program, length: length, events: events).run() }
+        guard let process else {
+            let result = try RecordedProgram(command: program, length: length, events: events).run()
+            // Without patience, there is a trace.
+            return (result.json ?? "", result.status, result.time)
+        }
         let (json, time) = try process.record(for: length, events: events)
         return (json, 0, time)
     }

@@ -36,6 +36,20 @@ enum Output {
         _ = write(STDERR_FILENO, bytes, bytes.count)
     }
 
+    /// Clears the terminal.
+    static func clear() { Swift.print("\u{1B}[H\u{1B}[2J\u{1B}[3J", terminator: "") }
+
+    /// Prints lines on standard error.
+    static func errors(_ lines: [String]) {
+        let bytes = Array(lines.map { visible($0) + "\n" }.joined().utf8)
+        var done = 0
+        while done < bytes.count {
+            let count = bytes.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress! + done, bytes.count - done) }
+            if count <= 0 { return }
+            done += count
+        }
+    }
+
     /// Prints everything at once, also into a pipe.
     static func flush() { fflush(nil) }
 

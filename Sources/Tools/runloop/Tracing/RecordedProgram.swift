@@ -17,12 +17,25 @@ struct RecordedProgram {
     var keepsOutputFree = false
     /// The number of events that are kept for each loop.
     var events = usualEvents
+    /// When the program is taken to hang; `nil` for never.
+    var patience: ProgramPatience?
 
     static let usualEvents = 65_536
 
-    /// Runs the program; returns its trace, its exit status as a shell reports it, which is 0 with a ``length``, and how
-    /// long it ran.
-    func run() throws -> (json: String, status: CInt, time: Duration) {
+    /// A program that has ended.
+    struct Result {
+        /// The trace; `nil` if the program hung and has left none.
+        var json: String?
+        /// The exit status as a shell reports it; 0 with a ``RecordedProgram/length``.
+        var status: CInt
+        /// How long the program ran.
+        var time: Duration
+        /// A sentence for each time that the program hung.
+        var hangs: [String] = []
+    }
+
+    /// Runs the program to its end.
+    func run() throws -> Result {
         let parent = ProcessEnvironment.value(of: "TMPDIR") ?? SystemText(prefixOf: "/tmp".utf8)
         // A folder of its own: nobody else has put a file there, neither a stranger nor an earlier program.
         let name = parent.entry(SystemText(prefixOf: "runloop-XXXXXX".utf8))
@@ -39,27 +52,30 @@ struct RecordedProgram {
         if let length { setenv("RUNLOOP_TRACE_FOR", "\(length.milliseconds)", 1) }
         setenv("RUNLOOP_TRACE_EVENTS", "\(events)", 1)
         let start = ContinuousClock.now
-        let status = try runToEnd()
+        let (status, hangs) = try runToEnd()
         let time = ContinuousClock.now - start
         if file.withCString({ access($0, F_OK) }) == 0 {
-            return (try TextFile.read(file), length == nil ? status : 0, time)
+            return Result(
+                json: try TextFile.read(file), status: length == nil ? status : 0, time: time, hangs: hangs)
         }
+        if !hangs.isEmpty { return Result(json: nil, status: status, time: time, hangs: hangs) }
         throw CommandFailure("\(command[0]) left no trace: it does not link RunLoopsDiagnostics, or it was killed")
     }
 
-    private func runToEnd() throws -> CInt {
+    private func runToEnd() throws -> (status: CInt, hangs: [String]) {
         // Control-C is the program's to answer: this one waits for what it leaves. The child gets the old answer back.
         let old = signal(SIGINT, SIG_IGN)
         defer { signal(SIGINT, old) }
         let process = try start()
         // The program ends itself. A program that does not end cannot be recorded, or hangs.
         if let length { try end(process, after: length + Self.grace) }
+        let hangs = try patience.map { try $0.wait(for: process) } ?? []
         var status: CInt = 0
         while waitpid(process, &status, 0) < 0 {
             if errno != EINTR { throw CommandFailure(command[0], errno) }
         }
         let end = status & 0x7F
-        return end != 0 ? 128 + end : status >> 8 & 0xFF
+        return (end != 0 ? 128 + end : status >> 8 & 0xFF, hangs)
     }
 
     private func start() throws -> pid_t {

@@ -18,7 +18,7 @@ import Testing
             loop.add(RunLoop.Timer(.after(.seconds(10))) { _ in calls.note("first") }, in: .default)
             for half in 1...3 {
                 // As many puts as half of the numbers, less a few.
-                loop.state.timerSequence &+= UInt32.max / 2 - 5
+                loop.withState { $0.timerSequence &+= UInt32.max / 2 - 5 }
                 for number in 0..<10 {
                     loop.add(
                         RunLoop.Timer(.after(.seconds(10))) { _ in calls.note("\(half).\(number)") }, in: .default)
@@ -33,7 +33,7 @@ import Testing
     @Test func `Timers and closures keep their order when the sequence numbers wrap around`() {
         ManualRunLoop.with { manual in
             let (loop, calls) = (manual.loop, Locked<[String]>([]))
-            loop.state.timerSequence = .max - 12
+            loop.withState { $0.timerSequence = .max - 12 }
             var names: [RunLoop.DelayedPerform] = []
             for number in 0..<30 {
                 let text = "\(number)"
@@ -73,7 +73,7 @@ import Testing
             }
             var putOff: RunLoop.Timer?
             var again: RunLoop.Timer?
-            loop.state.timerSequence = .max - 6
+            loop.withState { $0.timerSequence = .max - 6 }
             _ = add("first") {
                 putOff?.restart(after: .seconds(1))
                 again?.restart(after: .zero)
@@ -99,7 +99,7 @@ import Testing
     @Test func `Four timer tables are enough for twenty sets of modes that are used one after another`() {
         ManualRunLoop.with { manual in
             let (loop, calls) = (manual.loop, Locked<[String]>([]))
-            loop.state.maxTimerBuckets = 4
+            loop.withState { $0.maxTimerBuckets = 4 }
             let kept = RunLoop.Timer(.after(.seconds(1))) { _ in calls.note("kept") }
             loop.add(kept, in: "kept")
             let name = loop.performLocally(after: .seconds(1), in: "closure") { calls.note("closure") }
@@ -127,7 +127,7 @@ import Testing
     @Test func `Adding a timer traps if its set of modes needs more timer tables than a loop may have`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             ManualRunLoop.with { manual in
-                manual.loop.state.maxTimerBuckets = 4
+                manual.loop.withState { $0.maxTimerBuckets = 4 }
                 for number in 0..<5 {
                     manual.loop.add(RunLoop.Timer(.after(.seconds(1))) { _ in }, in: RunLoop.Mode("mode \(number)"))
                 }

@@ -12,10 +12,9 @@ internal import Synchronization
 struct LoopLock: ~Copyable {
     typealias Pointer = UnsafeMutablePointer<LoopLock>
 
-    private let lock = Lock()
-    // Guarded by the lock.
-    // Unmanaged: a loop removes its state from here before it releases the state.
-    private var user: Unmanaged<RunLoop.State>?
+    fileprivate let lock = Lock()
+    // Guarded by the lock. The memory is the loop's, which takes the address from here before it frees the memory.
+    private var user: UnsafeMutablePointer<GuardedState>?
     private var generation = ForkGeneration()
 
     fileprivate init() {}
@@ -23,38 +22,98 @@ struct LoopLock: ~Copyable {
     /// The state of the loop that uses the lock; `nil` while no loop uses it, and in a forked child if its parent's
     /// loop uses it.
     ///
-    /// Called with the lock held. In a forked child an item of a loop of the parent finds no state here, and changes
-    /// nothing in that loop.
+    /// In a forked child an item of a loop of the parent finds no state here, and changes nothing in that loop.
     @inline(__always)
-    var state: Unmanaged<RunLoop.State>? { generation.isInherited ? nil : user }
+    fileprivate var state: UnsafeMutablePointer<GuardedState>? { generation.isInherited ? nil : user }
 
     @inline(__always)
-    borrowing func take() { lock.lock() }
+    fileprivate borrowing func take() { lock.lock() }
     @inline(__always)
-    borrowing func giveBack() { lock.unlock() }
+    fileprivate borrowing func giveBack() { lock.unlock() }
 
-    /// Takes the lock; returns whether that succeeded by `deadline` of the monotonic clock.
-    borrowing func take(until deadline: Int64) -> Bool { lock.lock(until: deadline) }
+    /// Takes the lock while `body` uses the state of the loop that uses the lock, if there is one.
+    borrowing func withState(_ body: (inout GuardedState) -> Void) {
+        take()
+        if let state { body(&state.pointee) }
+        giveBack()
+    }
 
     private static let unused = Guarded<[Pointer]>([])
 
     /// Returns an unused lock for a new loop.
-    static func lend() -> Pointer {
+    fileprivate static func lend() -> Pointer {
         if let pointer = unused.withLock({ $0.popLast() }) { return pointer }
         let pointer = Pointer.allocate(capacity: 1)
         pointer.initialize(to: LoopLock())
         return pointer
     }
 
-    /// Assigns the lock to the loop of `state`; `nil` takes the lock from its loop, so that another loop may use it.
-    static func assign(_ pointer: Pointer, to state: RunLoop.State?) {
+    /// Assigns the lock to a loop; `nil` takes the lock from its loop, so that another loop may use it.
+    fileprivate static func assign(_ pointer: Pointer, to state: UnsafeMutablePointer<GuardedState>?) {
         pointer.pointee.take()
         // The fields are set one by one: a mutating call would have exclusive access to the whole structure, also to
         // the lock, for which other threads wait.
-        pointer.pointee.user = state.map { .passUnretained($0) }
+        pointer.pointee.user = state
         pointer.pointee.generation = ForkGeneration()
         pointer.pointee.giveBack()
         if state == nil { unused.withLock { $0.append(pointer) } }
+    }
+}
+
+/// The memory of a loop that threads share: what they use without the lock, and the state, which can be used in no other way
+/// than with the lock held.
+///
+/// Copied into ``RunLoop``, whose `deinit` frees it.
+struct LoopMemory {
+    /// The loop's lock.
+    let lock: LoopLock.Pointer
+    // SAFETY: both are valid for as long as the loop is. The state is used by the thread alone that has taken the lock.
+    private let core: UnsafeMutablePointer<LoopCore>
+    private let state: UnsafeMutablePointer<GuardedState>
+
+    init(kernel: any Kernel, threadID: Int32) {
+        lock = LoopLock.lend()
+        core = .allocate(capacity: 1)
+        core.initialize(to: LoopCore(kernel: kernel, threadID: threadID, lock: lock))
+        state = .allocate(capacity: 1)
+        state.initialize(to: GuardedState(core))
+    }
+
+    /// The parts of the loop that need no lock.
+    var unguarded: UnsafePointer<LoopCore> {
+        @inline(__always) get { UnsafePointer(core) }
+    }
+
+    /// Lets the loop's items find the state by the lock.
+    func publish() { LoopLock.assign(lock, to: state) }
+
+    /// Returns the lock, for another loop.
+    func unpublish() { LoopLock.assign(lock, to: nil) }
+
+    /// Frees the memory: the loop is not used again.
+    func free() {
+        state.deinitialize(count: 1)
+        state.deallocate()
+        core.deinitialize(count: 1)
+        core.deallocate()
+    }
+
+    /// Takes the lock while `body` uses the state.
+    @inline(__always)
+    func withState<Result: ~Copyable, Failure: Error>(
+        _ body: (inout GuardedState) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        lock.pointee.take()
+        defer { lock.pointee.giveBack() }
+        return try body(&state.pointee)
+    }
+
+    /// Does the same as ``withState(_:)`` if the lock can be taken by `deadline` of the monotonic clock; returns `nil`
+    /// otherwise.
+    func withState<Result>(by deadline: Int64, _ body: (inout GuardedState) -> Result) -> Result? {
+        guard lock.pointee.lock.lock(until: deadline) else { return nil }
+        defer { lock.pointee.giveBack() }
+        return body(&state.pointee)
     }
 }
 
@@ -63,7 +122,7 @@ struct LoopLock: ~Copyable {
 /// An item that belongs to no loop has a small lock of its own, in the same word.
 struct ItemOwner: ~Copyable {
     /// The lock that was taken: the lock of a loop, or the item's own lock if `nil`.
-    typealias Holder = LoopLock.Pointer?
+    private typealias Holder = LoopLock.Pointer?
 
     private enum State {
         static let free: UInt = 0
@@ -78,29 +137,26 @@ struct ItemOwner: ~Copyable {
     init() {}
 
     @inline(__always)
-    func isHeld(by state: RunLoop.State) -> Bool {
-        word.load(ordering: .acquiring) == UInt(bitPattern: state.lockPointer)
-    }
+    func isHeld(by loop: LoopLock.Pointer) -> Bool { word.load(ordering: .acquiring) == UInt(bitPattern: loop) }
 
-    /// Makes the loop of `state` the owner of an item that no loop has had; returns whether it is the owner.
+    /// Makes the loop with this lock the owner of an item that no loop has had; returns whether it is the owner.
     ///
     /// This is a separate function, because passing a closure to ``claim(for:isInMode:)`` costs reference counting even
     /// if the closure is not called.
     @inline(__always)
-    func claimUnowned(for state: RunLoop.State) -> Bool {
-        let own = UInt(bitPattern: state.lockPointer)
+    func claimUnowned(for loop: LoopLock.Pointer) -> Bool {
+        let own = UInt(bitPattern: loop)
         let (exchanged, found) = word.compareExchange(
             expected: State.free, desired: own, ordering: .acquiringAndReleasing)
         return exchanged || found == own
     }
 
-    /// Makes the loop of `state` the owner, unless another loop has the item in one of its modes; returns whether it is
+    /// Makes the loop with this lock the owner, unless another loop has the item in one of its modes; returns whether it is
     /// the owner.
     ///
     /// - Parameter isInMode: Whether the item is in a mode of its owner; asked with the owner's lock held.
     @inline(never)
-    func claim(for state: RunLoop.State, isInMode: () -> Bool) -> Bool {
-        let new = state.lockPointer
+    func claim(for new: LoopLock.Pointer, isInMode: () -> Bool) -> Bool {
         let holder = lock()
         guard let holder else {
             release(to: UInt(bitPattern: new))
@@ -113,16 +169,24 @@ struct ItemOwner: ~Copyable {
         return true
     }
 
-    /// Takes the lock that guards the item's fields.
+    /// Holds the lock that guards the item's fields while `body` uses them, and the state of the loop that the item
+    /// belongs to, if any.
     @inline(__always)
-    func lock() -> Holder {
+    func withLock<Result: ~Copyable>(_ body: (UnsafeMutablePointer<GuardedState>?) -> Result) -> Result {
+        let holder = lock()
+        defer { unlock(holder) }
+        return body(holder?.pointee.state)
+    }
+
+    @inline(__always)
+    private func lock() -> Holder {
         let found = word.load(ordering: .acquiring)
         if found > State.contended, let holder = take(found) { return holder }
         return lockSlowly()
     }
 
     @inline(__always)
-    func unlock(_ holder: Holder) {
+    private func unlock(_ holder: Holder) {
         if let holder { holder.pointee.giveBack() } else { release(to: State.free) }
     }
 
