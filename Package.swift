@@ -365,8 +365,14 @@ let integrations = room(
         .tests(
             "RunLoopsFoundationTests",
             [
-                "RunLoopsFoundationPrograms", "RunLoopsFoundationAsyncPrograms", "RunLoopsFoundationTerminalPrograms",
-                "TerminalTestSupport",
+                "RunLoopsFoundationPrograms", "RunLoopsFoundationTerminalPrograms", "TerminalTestSupport",
+                "AtLoadActorTestingPrograms",
+                "AtLoadActorFoundationPrograms",
+                "AtLoadActorXCTestPrograms",
+                "AtLoadTestingFoundationPrograms",
+                "AtLoadTestingXCTestPrograms",
+                "AtLoadFoundationXCTestPrograms",
+                "AtLoadAllPrograms",
             ]),
         // GLib's headers, for the tests alone: the library finds GLib's functions in the process.
         .systemLibrary(name: "CGLib", pkgConfig: "glib-2.0", providers: [.apt(["libglib2.0-dev"])]),
@@ -386,7 +392,26 @@ let integrations = room(
         .program("RunLoopsDispatchPrograms", ["RunLoops", "RunLoopsDispatch"]),
         .program(
             "RunLoopsFoundationPrograms", ["RunLoops", "RunLoopsConcurrency", "RunLoopsDispatch", "RunLoopsFoundation"]),
-        .program("RunLoopsFoundationAsyncPrograms", ["RunLoopsMainActor", "RunLoopsFoundation"]),
+        // Each pair of the libraries that act at load, and all four.
+        .swift("AtLoadScenes", ["RunLoops"]),
+        .program("AtLoadActorTestingPrograms", ["AtLoadScenes", "RunLoopsMainActor", "RunLoopsTestingMain"]),
+        .program("AtLoadActorFoundationPrograms", ["AtLoadScenes", "RunLoopsMainActor", "RunLoopsFoundation"]),
+        .program(
+            "AtLoadActorXCTestPrograms", ["AtLoadScenes", "RunLoopsMainActor", "FoundationRunLoopXCTest"],
+            links: ["XCTest"]),
+        .program("AtLoadTestingFoundationPrograms", ["AtLoadScenes", "RunLoopsTestingMain", "RunLoopsFoundation"]),
+        .program(
+            "AtLoadTestingXCTestPrograms", ["AtLoadScenes", "RunLoopsTestingMain", "FoundationRunLoopXCTest"],
+            links: ["XCTest"]),
+        .program(
+            "AtLoadFoundationXCTestPrograms", ["AtLoadScenes", "RunLoopsFoundation", "FoundationRunLoopXCTest"],
+            links: ["XCTest"]),
+        .program(
+            "AtLoadAllPrograms",
+            [
+                "AtLoadScenes", "RunLoopsMainActor", "RunLoopsTestingMain", "RunLoopsFoundation",
+                "FoundationRunLoopXCTest",
+            ], links: ["XCTest"]),
         .program("RunLoopsFoundationTerminalPrograms", ["LoopUI", "LoopUITerminal", "RunLoopsFoundation"]),
         .program("RunLoopsGLibPrograms", ["RunLoops", "RunLoopsGLib", .glib]),
         .program("RunLoopsLogPrograms", ["RunLoops", "RunLoopsDiagnostics", "RunLoopsLog", .logging]),

@@ -68,8 +68,9 @@ private final class Guest {
             // Until a call says otherwise, the descriptor stands for the work of the main queue too, which Foundation's loop does.
             RunLoop.main.wait(in: .default, servingMainQueue: false)
         case .beforeWaiting:
-            // The program may have given the loop work without a wake-up.
-            while RunLoop.main.prepareToPoll(in: .default) { runReady() }
+            // The program may have given the loop work without a wake-up. It is done when the source is performed, and not
+            // here, because a wait such as `run(mode:before:)` ends only after a source.
+            if RunLoop.main.prepareToPoll(in: .default) { RunLoop.main.wakeUp() }
         default:
             runs -= 1
             // A run of this loop that serves Foundation's loop waits for Foundation's descriptor, and two descriptors cannot

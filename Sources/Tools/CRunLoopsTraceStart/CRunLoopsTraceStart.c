@@ -63,7 +63,6 @@ static void on_signal(int signal, siginfo_t *info, void *context) {
 // The writer: a thread that blocks every signal, so that it is not interrupted, and that a fault of its own ends the program.
 static void *wait_for_end(void *limit) {
     int64_t milliseconds = (intptr_t)limit, start = now();
-    run_loops_prepare_trace();
     // A time that no clock reaches is no limit.
     bool is_limit = milliseconds > 0 && milliseconds < (RL_FOREVER - start) / 1000000;
     int64_t deadline = is_limit ? start + milliseconds * 1000000 : RL_FOREVER;

@@ -82,13 +82,6 @@ struct FoundationGuestProcessTests {
             ])
     }
 
-    @Test func `Foundation's timers and closures run under an async main`() throws {
-        #expect(
-            try output(of: "RunLoopsFoundationAsyncPrograms") == [
-                "an async main: five fires: true, a closure on the main thread: true"
-            ])
-    }
-
     @Test func `Foundation's timers and closures run in a terminal application`() throws {
         let program = try #require(BuiltPrograms.path("RunLoopsFoundationTerminalPrograms"))
         let terminal = try PseudoTerminal([program], columns: 60, rows: 10, environment: [])
