@@ -39,13 +39,13 @@ extension Window {
         frame = Rect(size: application.display.size)
         setNeedsLayout()
         setNeedsDisplay()
-        rootViewController?.appear()
+        rootOwner?.appear()
     }
 
     /// Removes the window from the display; the window behind it becomes the key window.
     public func close() {
-        rootViewController?.dismissPresented()
-        rootViewController?.disappear()
+        rootOwner?.dismissPresented()
+        rootOwner?.disappear()
         if isKeyWindow { application?.cancelPresses() }
         application?.animator.endMoves(in: self)
         application?.windowStack.remove(self)
@@ -54,7 +54,7 @@ extension Window {
 
     /// Sets the window's size; if that differs from the present size, the root controller is called first.
     func changeSize(to size: Size) {
-        if frame.size != size { rootViewController?.announceTransition(to: size) }
+        if frame.size != size { rootOwner?.announceTransition(to: size) }
         frame = Rect(size: size)
     }
 }

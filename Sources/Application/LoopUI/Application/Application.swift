@@ -88,7 +88,7 @@ internal import RunLoopsKit
         self.display = display
         self.delegate = delegate
         let responder = delegate as? Responder
-        let hasPlace = responder is View || responder is ViewController || responder is Application
+        let hasPlace = responder is View || responder is any ViewOwner || responder is Application
         lastResponder = hasPlace ? nil : responder
         modes = ModeStack(loop)
         pool = RunLoop.ReleasePool()
@@ -353,7 +353,7 @@ internal import RunLoopsKit
     /// - Returns: Whether a responder has carried out the command.
     @discardableResult
     public func send(_ command: Command, to target: Responder? = nil, from sender: AnyObject? = nil) -> Bool {
-        let start = target ?? keyWindow?.firstResponder ?? keyWindow?.rootViewController?.view ?? keyWindow ?? self
+        let start = target ?? keyWindow?.firstResponder ?? keyWindow?.rootOwner?.view ?? keyWindow ?? self
         guard let responder = start.target(for: command) else { return false }
         responder.perform(command, from: sender)
         return true

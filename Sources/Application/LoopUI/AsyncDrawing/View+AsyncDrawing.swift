@@ -26,7 +26,7 @@ extension View {
     var drawingContainer: View {
         var view: View? = self
         while let present = view {
-            if present is TableCell { return present }
+            if present.isDrawingContainer { return present }
             view = present.superview
         }
         return self
@@ -43,7 +43,7 @@ extension View {
         let state = extras.asyncDrawing ?? AsyncDrawingState()
         if extras.asyncDrawing == nil {
             extras.asyncDrawing = state
-            (drawingContainer.superview as? TableView)?.wantRowsAhead()
+            drawingContainer.beginsAsyncDrawing()
         }
         let window = takeDrawingWindow()
         if state.isStale {

@@ -321,7 +321,7 @@ internal import RunLoopsKit
         damaged = .empty
         isFrameMarked = false
         let frame = Frame(
-            cells: cells, pictures: pictures, cursor: cursor, title: windows.key?.rootViewController?.title,
+            cells: cells, pictures: pictures, cursor: cursor, title: windows.key?.rootOwner?.title,
             changedRows: unshown.rows)
         // A display may say that it is ready before it has said that it is busy.
         isDisplayBusy = true

@@ -4,7 +4,7 @@
 internal import RunLoops
 
 /// Owns a view and the data behind it; has methods that are called when the view appears and disappears.
-@MainActor open class ViewController: Responder {
+@MainActor open class ViewController: Responder, ViewOwner {
     /// The title of the controller; the root controller's title is shown as the title of the terminal or window.
     ///
     /// A sheet shows the title in its border.
@@ -81,9 +81,9 @@ internal import RunLoops
         set {
             let old = loadedView
             if old === newValue { return }
-            old?.controller = nil
+            old?.owner = nil
             loadedView = newValue
-            newValue.controller = self
+            newValue.owner = self
             guard let old, let superview = old.superview,
                 let index = superview.subviews.firstIndex(of: old)
             else { return }
@@ -287,5 +287,18 @@ internal import RunLoops
             child.finishDisappearing()
         }
         if appearance == .hidden { viewDidDisappear() }
+    }
+}
+
+extension View {
+    /// The controller whose root view this is; nil if there is none.
+    public var controller: ViewController? { owner as? ViewController }
+}
+
+extension Window {
+    /// The controller whose view fills the window.
+    public var rootViewController: ViewController? {
+        get { rootOwner as? ViewController }
+        set { rootOwner = newValue }
     }
 }

@@ -65,7 +65,7 @@ internal import RunLoops
             // What is in a final state may be possible again.
             if touch.phase == .ended || touch.phase == .cancelled { isPending = isPending || !engaged.isEmpty }
             // A finger that joins a gesture is not the view's.
-            if touch.recognizers.contains(where: { $0.settled.isRecognized && $0.cancelsTouchesInView }) {
+            if touch.recognizers.contains(where: { $0.progress.decided.isRecognized && $0.cancelsTouchesInView }) {
                 delivery.cancel()
             }
             delivery.add(event)
@@ -79,7 +79,7 @@ internal import RunLoops
     private func admit(_ touch: Touch) -> [GestureRecognizer] {
         let candidates = touch.recognizers
         touch.recognizers = candidates.filter {
-            $0.isEnabled && $0.takesTouches && $0.buttonMaskRequired.contains(touch.button)
+            $0.isEnabled && $0.progress.takesTouches && $0.buttonMaskRequired.contains(touch.button)
                 && $0.delegate?.gestureRecognizer($0, shouldReceive: touch) ?? true
         }
         touch.recognizers.forEach(engage)
@@ -90,7 +90,7 @@ internal import RunLoops
     /// touches.
     private func failWhatIsOver() {
         for recognizer in engaged
-        where recognizer.active.isEmpty && recognizer.state == .possible && recognizer.wishes.isEmpty
+        where recognizer.active.isEmpty && recognizer.state == .possible && recognizer.progress.wishes.isEmpty
             && !recognizer.expectsMoreTouches
         {
             recognizer.state = .failed
@@ -111,7 +111,7 @@ internal import RunLoops
             delivery.cancel()
             delivery.touch.view = nil
         }
-        for recognizer in engaged where !recognizer.settled.isFinal {
+        for recognizer in engaged where !recognizer.progress.decided.isFinal {
             if let window = recognizer.seen.first?.window, isLost(recognizer.view, window) { recognizer.giveUp() }
         }
     }
@@ -140,22 +140,22 @@ internal import RunLoops
     }
 
     private func callActions() {
-        for recognizer in engaged where recognizer.settled != .possible {
-            let (states, round) = (recognizer.wishes, recognizer.round)
-            recognizer.wishes = []
+        for recognizer in engaged where recognizer.progress.decided != .possible {
+            let (states, round) = (recognizer.progress.wishes, recognizer.round)
+            recognizer.progress.wishes = []
             for state in states {
-                recognizer.settled = state
+                recognizer.progress = .decided(state, wishes: [])
                 recognizer.callActions()
                 // The action has disabled or removed the recogniser: what comes now is the end. Or it has run the loop,
                 // and the end has come already.
-                if !recognizer.wishes.isEmpty || recognizer.round != round { break }
+                if !recognizer.progress.wishes.isEmpty || recognizer.round != round { break }
             }
         }
     }
 
     private func resetWhatIsOver() {
         for recognizer in engaged
-        where recognizer.whenMarked != nil && recognizer.settled.isFinal
+        where recognizer.whenMarked != nil && recognizer.progress.decided.isFinal
             && !deliveries.contains(where: { $0.holds(recognizer) })
         {
             engaged.removeAll { $0 === recognizer }

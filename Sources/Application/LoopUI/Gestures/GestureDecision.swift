@@ -16,19 +16,19 @@
     func decide() -> [GestureRecognizer] {
         var begun: [GestureRecognizer] = []
         while let next = nextToBegin() { if begin(next) { begun.append(next) } }
-        for recognizer in candidates { recognizer.isWaiting = true }
+        for recognizer in candidates { recognizer.progress = .open(wishes: recognizer.progress.wishes, .waiting) }
         return begun
     }
 
     /// The recognisers that ask to begin, the earliest first.
     private var candidates: [GestureRecognizer] {
-        recognizers.filter { $0.settled == .possible && !$0.wishes.isEmpty }
+        recognizers.filter { $0.progress.decided == .possible && !$0.progress.wishes.isEmpty }
     }
 
     /// Returns the recogniser that begins next; recognisers that may not begin are set to `failed` during the search.
     private func nextToBegin() -> GestureRecognizer? {
-        for recognizer in candidates where !mayBegin(recognizer) && recognizer.settled == .possible {
-            recognizer.settle(.failed)
+        for recognizer in candidates where !mayBegin(recognizer) && recognizer.progress.decided == .possible {
+            recognizer.fail()
         }
         let waiting = candidates
         let free = waiting.filter { !hasBlocker($0) }
@@ -39,12 +39,12 @@
 
     /// Begins a gesture, unless a call to the program since the choice has cancelled it.
     private func begin(_ recognizer: GestureRecognizer) -> Bool {
-        guard recognizer.settled == .possible, let wish = recognizer.wishes.first else { return false }
-        recognizer.settled = wish
-        recognizer.isWaiting = false
-        for other in recognizers where other !== recognizer && other.settled == .possible {
-            if Self.requires(other, recognizer) || prevents(recognizer, other), other.settled == .possible {
-                other.settle(.failed)
+        guard case .open(let wishes, _) = recognizer.progress, let wish = wishes.first else { return false }
+        recognizer.progress = .decided(wish, wishes: wishes)
+        for other in recognizers where other !== recognizer && other.progress.decided == .possible {
+            // The delegates that are asked may have ended the other gesture.
+            if Self.requires(other, recognizer) || prevents(recognizer, other), other.progress.decided == .possible {
+                other.fail()
             }
         }
         return true
@@ -52,11 +52,11 @@
 
     private func mayBegin(_ recognizer: GestureRecognizer) -> Bool {
         let isPrevented = recognizers.contains {
-            $0 !== recognizer && $0.settled.isRecognized && prevents($0, recognizer)
+            $0 !== recognizer && $0.progress.decided.isRecognized && prevents($0, recognizer)
         }
         if isPrevented { return false }
-        if recognizer.wasAsked { return true }
-        recognizer.wasAsked = true
+        guard case .open(let wishes, .unasked) = recognizer.progress else { return true }
+        recognizer.progress = .open(wishes: wishes, .allowed)
         return recognizer.delegate?.gestureRecognizerShouldBegin(recognizer) ?? true
     }
 
@@ -65,7 +65,7 @@
     /// Returns the recognisers that have to fail before `recognizer` begins, and that have not failed yet.
     private func blockers(of recognizer: GestureRecognizer) -> [GestureRecognizer] {
         recognizers.filter {
-            $0 !== recognizer && $0.settled == .possible && Self.requires(recognizer, $0)
+            $0 !== recognizer && $0.progress.decided == .possible && Self.requires(recognizer, $0)
         }
     }
 

@@ -95,7 +95,7 @@ internal import RunLoops
     func giveUp() {
         stopTimer()
         guard let whenMarked else { return }
-        if settled == .possible { settle(.failed) }
+        if progress.decided == .possible { fail() }
         state = .cancelled
         whenMarked()
     }
@@ -108,45 +108,30 @@ internal import RunLoops
     /// in no window. After the beginning, `failed` counts as `cancelled`; before it, `cancelled` counts as `failed`. A
     /// gesture that waits for another one to fail stays `possible`. A final state stays until the touches have ended.
     public var state: State {
-        get { isWaiting ? settled : wishes.last ?? settled }
+        get { progress.visible }
         set { wish(newValue) }
     }
 
-    /// The state that was decided last, without the states in `wishes`.
-    var settled = State.possible
-    /// The states that were set and are not decided yet.
-    var wishes: [State] = []
-    /// Whether another recogniser has to fail first.
-    var isWaiting = false
-    /// Whether the delegate was asked if the gesture may begin.
-    var wasAsked = false
+    /// Written here, and by the arbiter when it decides.
+    var progress = Progress.none
     /// Makes the arbiter decide about the recogniser before the loop sleeps; nil while the arbiter does not know it.
     var whenMarked: (() -> Void)?
 
     private func wish(_ wished: State) {
-        guard let next = (wishes.last ?? settled).following(wish: wished) else { return }
+        let last = progress.wishes.last
+        guard let next = (last ?? progress.decided).following(wish: wished) else { return }
         if whenMarked == nil { view?.window?.application?.gestures.engage(self) }
         guard let whenMarked else { return }
-        if settled == .possible, wished == .failed || wished == .cancelled {
-            settle(.failed)
-        } else if next != .changed || wishes.last != .changed {
-            wishes.append(next)
+        if progress.decided == .possible, wished == .failed || wished == .cancelled {
+            fail()
+        } else if next != .changed || last != .changed {
+            progress.wishes.append(next)
         }
         whenMarked()
     }
 
-    /// Sets the state that was decided, and discards the states that were asked for.
-    func settle(_ state: State) {
-        settled = state
-        wishes = []
-        isWaiting = false
-    }
-
-    /// Whether the gesture is to begin this turn, if nothing prevents it.
-    var isToBeDecided: Bool { !wishes.isEmpty && !isWaiting }
-
-    /// Whether the recogniser receives further touches.
-    var takesTouches: Bool { !settled.isFinal && wishes.last?.isFinal != true }
+    /// Decides that the touches are not this gesture, and discards the states that were set.
+    func fail() { progress = .decided(.failed, wishes: []) }
 
     /// The number of resets, which shows whether the recogniser was reset during a call.
     private(set) var round = 0
@@ -154,36 +139,31 @@ internal import RunLoops
     func resetToPossible() {
         round &+= 1
         stopTimer()
-        settle(.possible)
-        wasAsked = false
+        progress = .none
         whenMarked = nil
-        seen = []
-        active = []
-        stroke = []
+        touches = SeenTouches()
         reset()
     }
 
     // MARK: Touches
 
+    private var touches = SeenTouches()
+
     /// The touches that the recogniser has seen since its last reset.
-    private(set) var seen: [Touch] = []
+    var seen: [Touch] { touches.all }
     /// The touches among ``seen`` that have not ended.
-    private(set) var active: [Touch] = []
-    /// The touches since there was no finger down.
-    private var stroke: [Touch] = []
+    var active: [Touch] { touches.active }
 
     /// Whether the recogniser has seen a touch since its last reset.
     func hasSeen(_ touch: Touch) -> Bool { seen.contains { $0 === touch } }
 
-    private var located: [Touch] { active.isEmpty ? stroke : active }
-
     /// The number of touches that are down; after the last touch has ended, the number of all touches since the first
     /// finger went down.
-    public var numberOfTouches: Int { located.count }
+    public var numberOfTouches: Int { touches.located.count }
 
     /// Returns the middle of the touches in the coordinates of a view, or of the display if `view` is nil.
     public func location(in view: View?) -> Point {
-        let touches = located
+        let touches = touches.located
         if touches.isEmpty { return .zero }
         let sum = touches.reduce(Point.zero) { $0 + $1.location(in: view) }
         return Point(sum.x / Double(touches.count), sum.y / Double(touches.count))
@@ -193,7 +173,7 @@ internal import RunLoops
     ///
     /// - Precondition: `index` is below ``numberOfTouches``.
     public func location(ofTouch index: Int, in view: View?) -> Point {
-        let touches = located
+        let touches = touches.located
         RunLoops.require(
             touches.indices.contains(index),
             "There is no touch \(index): the recogniser sees \(touches.count). Ask for an index below numberOfTouches.")
@@ -202,20 +182,13 @@ internal import RunLoops
 
     /// Stops watching a touch; the view keeps the touch even if the gesture is recognised.
     public func ignore(_ touch: Touch, for event: Event? = nil) {
-        forget(touch)
-        seen.removeAll { $0 === touch }
-        stroke.removeAll { $0 === touch }
+        touches.remove(touch)
         touch.recognizers.removeAll { $0 === self }
     }
 
     func receive(_ touch: Touch, _ event: Event) {
-        if touch.phase == .began {
-            if active.isEmpty { stroke = [] }
-            seen.append(touch)
-            active.append(touch)
-            stroke.append(touch)
-        }
-        if takesTouches, isEnabled {
+        if touch.phase == .began { touches.begin(touch) }
+        if progress.takesTouches, isEnabled {
             switch touch.phase {
             case .began: touchesBegan([touch], with: event)
             case .moved: touchesMoved([touch], with: event)
@@ -224,10 +197,8 @@ internal import RunLoops
             case .stationary: break
             }
         }
-        if touch.phase == .ended || touch.phase == .cancelled { forget(touch) }
+        if touch.phase == .ended || touch.phase == .cancelled { touches.end(touch) }
     }
-
-    private func forget(_ touch: Touch) { active.removeAll { $0 === touch } }
 
     // MARK: For subclasses
 

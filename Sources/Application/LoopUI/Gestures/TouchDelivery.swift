@@ -59,9 +59,9 @@
 
     private func isWithheld(_ phase: Touch.Phase) -> Bool {
         touch.recognizers.contains { recognizer in
-            guard recognizer.hasSeen(touch), recognizer.settled == .possible else { return false }
+            guard recognizer.hasSeen(touch), recognizer.progress.decided == .possible else { return false }
             // What has made a gesture is not the view's, if the gesture begins.
-            if recognizer.isToBeDecided, recognizer.cancelsTouchesInView { return true }
+            if recognizer.progress.isToBeDecided, recognizer.cancelsTouchesInView { return true }
             return switch phase {
             case .began: recognizer.delaysTouchesBegan
             case .ended: recognizer.delaysTouchesEnded

@@ -343,10 +343,9 @@ internal import RunLoops
     /// The colour of the bars.
     public var indicatorColor = Color.gray { didSet { setNeedsDisplay() } }
 
-    /// Draws the content, and the bars over it; there is no bar in a direction in which all of the content is in view.
-    override func composeContent(into grid: inout CellGrid, offset: Point, clip: CellRect) {
-        super.composeContent(into: &grid, offset: offset, clip: clip)
-        drawIndicators(into: &grid, area: CellRect(shownFrame.moved(by: offset)), clip: clip)
+    /// Draws the bars over the content; there is no bar in a direction in which all of the content is in view.
+    override func composeOverContent(into grid: inout CellGrid, area: CellRect, clip: CellRect) {
+        drawIndicators(into: &grid, area: area, clip: clip)
     }
 }
 

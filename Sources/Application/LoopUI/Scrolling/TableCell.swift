@@ -41,6 +41,9 @@
         return style
     }
 
+    override var isDrawingContainer: Bool { true }
+    override func beginsAsyncDrawing() { (superview as? TableView)?.wantRowsAhead() }
+
     open override var accessibilityRole: String? { "row" }
 
     open override var accessibilityValue: String? {

@@ -14,7 +14,7 @@ extension View {
     public func updateConstraintsIfNeeded() {
         if needsUpdateConstraints {
             needsUpdateConstraints = false
-            if let controller { controller.updateViewConstraints() } else { updateConstraints() }
+            if let owner { owner.updateViewConstraints() } else { updateConstraints() }
             window?.application?.commit.counts.constraintUpdates += 1
         }
         for subview in subviews where subview.superview === self { subview.updateConstraintsIfNeeded() }

@@ -19,29 +19,28 @@
     open override var next: Responder? { application }
 
     /// The controller whose view fills the window.
-    public var rootViewController: ViewController? {
+    var rootOwner: (any ViewOwner)? {
         didSet {
-            if rootViewController === oldValue { return }
+            if rootOwner === oldValue { return }
             if let oldValue { leave(oldValue) }
             // The calls of the one that goes may have set another one, or the same again.
-            guard let root = rootViewController else { return }
+            guard let root = rootOwner else { return }
             let view = root.view
-            guard root === rootViewController else { return }
+            guard root === rootOwner else { return }
             insertSubview(view, at: 0)
-            if isVisible, root === rootViewController { root.appear() }
+            keyTargetChanged()
+            if isVisible, root === rootOwner { root.appear() }
         }
     }
 
-    private func leave(_ controller: ViewController) {
-        controller.dismissPresented()
-        controller.disappear()
-        if let view = controller.loadedView, view.superview === self, controller !== rootViewController {
-            view.removeFromSuperview()
-        }
+    private func leave(_ owner: any ViewOwner) {
+        owner.dismissPresented()
+        owner.disappear()
+        if let view = owner.loadedView, view.superview === self, owner !== rootOwner { view.removeFromSuperview() }
     }
 
     open override func layoutSubviews() {
-        rootViewController?.view.frame = Rect(size: frame.size)
+        rootOwner?.view.frame = Rect(size: frame.size)
         for overlay in overlays { overlay.frame = Rect(size: frame.size) }
     }
 
@@ -74,6 +73,7 @@
         let old = firstResponder
         firstResponder = responder
         application?.commit.markFrame()
+        keyTargetChanged()
         if let old, old === toldResponder {
             toldResponder = nil
             old.firstResponderChanged(false)
@@ -87,14 +87,14 @@
 
     /// Whether a responder may receive keys: its view is shown in this window and not covered by an overlay.
     private func isReachable(_ responder: Responder) -> Bool {
-        guard responder is View || responder is ViewController else { return true }
+        guard responder is View || responder is any ViewOwner else { return true }
         guard let view = Self.view(of: responder), view.window === self, view.isShown else { return false }
         return frontOverlay.map(view.isInside) ?? true
     }
 
     /// Returns the view that a responder is, or the loaded view of the controller that it is; nil for others.
     private static func view(of responder: Responder?) -> View? {
-        responder as? View ?? (responder as? ViewController)?.loadedView
+        responder as? View ?? (responder as? any ViewOwner)?.loadedView
     }
 
     /// Removes the first responder, without asking it, if it is inside a view that is removed or hidden.
@@ -130,10 +130,23 @@
     }
 
     /// The responder to which keys are sent first.
-    private var keyTarget: Responder {
+    var keyTarget: Responder {
         if let firstResponder { return firstResponder }
         if let frontOverlay { return frontOverlay.hasContent ? frontOverlay.content : frontOverlay }
-        return rootViewController?.view ?? self
+        return rootOwner?.view ?? self
+    }
+
+    /// The views that show which keys the responders use.
+    private var keyHints: [WeakView] = []
+
+    func addKeyHints(_ view: View) {
+        keyHints.removeAll { $0.view == nil || $0.view === view }
+        keyHints.append(WeakView(view: view))
+    }
+
+    /// Called when keys may be sent to another responder.
+    func keyTargetChanged() {
+        for hints in keyHints where hints.view?.window === self { hints.view?.setNeedsDisplay() }
     }
 
     /// Moves the focus for Tab and the arrows if no responder earlier in the chain has used them.
@@ -150,4 +163,9 @@
         case .cancelled: keyTarget.pressesCancelled(event.pressSet, with: event)
         }
     }
+}
+
+/// A weak reference to a view.
+private struct WeakView {
+    weak var view: View?
 }
