@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// A line with text at the left, in the middle and at the right.
+/// A line with text at the left, in the middle and at the right: a header at the upper edge, or a status bar at the lower one.
 ///
 /// If the line is too narrow, the middle text first moves aside and is then left out; then the left text is cut.
 @MainActor open class StatusBar: View {

@@ -9,14 +9,16 @@
 /// final class Player: ViewController {
 ///     override var keyCommands: [KeyCommand] {
 ///         [
-///             KeyCommand(.character("q"), action: .quit),
-///             KeyCommand(.character(" ")) { [weak self] in self?.pause() },
+///             KeyCommand(.character("q"), title: "Quit", action: .quit),
+///             KeyCommand(.character(" "), title: "Pause") { [weak self] in self?.pause() },
 ///         ]
 ///     }
 ///
 ///     func pause() {}
 /// }
 /// ```
+///
+/// ``KeyHints`` shows the titles of the key commands that are in reach.
 ///
 /// Responders earlier in the chain receive a key first: a text field with the focus takes all letters.
 ///
@@ -28,6 +30,8 @@
     ///
     /// Shift is compared for keys with a name only, since a character already depends on it.
     public let modifiers: KeyModifiers
+    /// What the key does, in a word or two; empty if it is not to be shown.
+    public let title: String
     private let act: (Responder) -> Void
 
     /// Makes a key command that calls a closure.
@@ -35,10 +39,12 @@
     /// - Parameters:
     ///   - key: The key.
     ///   - modifiers: The modifier keys that have to be held, and no others.
+    ///   - title: What the key does, in a word or two, for ``KeyHints``.
     ///   - handler: Called when the key goes down, and when it repeats.
-    public init(_ key: Key, modifiers: KeyModifiers = [], handler: @escaping () -> Void) {
+    public init(_ key: Key, modifiers: KeyModifiers = [], title: String = "", handler: @escaping () -> Void) {
         self.key = key
         self.modifiers = modifiers
+        self.title = title
         act = { _ in handler() }
     }
 
@@ -47,10 +53,12 @@
     /// - Parameters:
     ///   - key: The key.
     ///   - modifiers: The modifier keys that have to be held, and no others.
+    ///   - title: What the key does, in a word or two, for ``KeyHints``.
     ///   - action: The command, such as ``Command/quit``.
-    public init(_ key: Key, modifiers: KeyModifiers = [], action: Command) {
+    public init(_ key: Key, modifiers: KeyModifiers = [], title: String = "", action: Command) {
         self.key = key
         self.modifiers = modifiers
+        self.title = title
         act = { $0.target(for: action)?.perform(action, from: $0) }
     }
 

@@ -74,6 +74,7 @@
         window.addSubview(self)
         // The calls of the content may have given the keys to a view that is covered now.
         window.takeUnreachableKeys(from: window)
+        window.keyTargetChanged()
         layoutIfNeeded()
     }
 
@@ -82,6 +83,7 @@
         let (window, hadKeys) = (window, window?.frontOverlay === self)
         removeFromSuperview()
         if hasContent { content.removeFromSuperview() }
+        window?.keyTargetChanged()
         // The calls of these views may have given the keys to others, or opened something else.
         guard let window, hadKeys, window.firstResponder == nil, let lastResponder else { return }
         window.makeFirstResponder(lastResponder)
