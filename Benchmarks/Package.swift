@@ -93,6 +93,7 @@ let package = Package(
                 .product(name: "RunLoopsEvents", package: "swift-run-loops"),
                 .product(name: "RunLoopsPorts", package: "swift-run-loops"),
                 .product(name: "LoopUI", package: "swift-run-loops"),
+                .product(name: "LoopUITesting", package: "swift-run-loops"),
             ],
             swiftSettings: strict),
         // Hops between executors, and questions to another thread.

@@ -4,6 +4,7 @@
 internal import BenchKit
 internal import Glibc
 internal import LoopUI
+internal import LoopUITesting
 internal import RunLoops
 internal import RunLoopsEvents
 internal import RunLoopsPorts
@@ -24,7 +25,7 @@ struct Operation {
         self.prepare = prepare
     }
 
-    static var all: [Operation] { timers + delays + sources + observers + descriptors + files + ports + views + others }
+    static var all: [Operation] { timers + delays + sources + observers + descriptors + files + ports + views + drawings + others }
 }
 
 // MARK: Timers
@@ -291,6 +292,40 @@ extension Operation {
         ]
     }
 
+    /// A tenth of n drawings of a view of n by n points, of which the display shows 20 by 6.
+    private static var drawings: [Operation] {
+        [
+            drawing("draw-border") { $0.border($0.bounds) },
+            drawing("draw-fill") { $0.fill($0.bounds, with: "x", style: .plain) },
+            drawing("draw-text") { canvas in
+                for row in 0..<10 { canvas.write("some text", at: Point(0, canvas.size.height / 10 * Double(row))) }
+            },
+            drawing("draw-half-blocks") { $0.draw(Picture("rg", "bw"), in: $0.bounds) },
+            drawing("draw-characters") { $0.draw(Picture("rg", "bw"), in: $0.bounds, style: .characters) },
+            drawing("draw-pixels") { $0.draw(Picture("rg", "bw"), in: $0.bounds, style: .pixels) },
+        ]
+    }
+
+    private static func drawing(_ name: String, _ draw: @escaping (inout Canvas) -> Void) -> Operation {
+        Operation(name) { _, count in
+            {
+                MainActor.assumeIsolated {
+                    try! TestApplication.with(size: Size(20, 6)) { app in
+                        let view = DrawnView(frame: Rect(0, 0, Double(count), Double(count)))
+                        view.drawing = draw
+                        app.show(view)
+                        // A window's root view gets the window's size.
+                        view.frame.size = Size(Double(count), Double(count))
+                        for _ in 0..<count / 10 {
+                            view.setNeedsDisplay()
+                            app.settle()
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     private static func numbers(_ loop: RunLoop, _ count: Int) -> [Int] { Array(0..<count) }
 
     private static var others: [Operation] {
@@ -365,4 +400,10 @@ extension Operation {
             }
         }
     }
+}
+
+/// A view that a closure draws.
+private final class DrawnView: View {
+    var drawing: (inout Canvas) -> Void = { _ in }
+    override func draw(in canvas: inout Canvas) { drawing(&canvas) }
 }

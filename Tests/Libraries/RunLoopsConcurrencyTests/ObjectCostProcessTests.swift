@@ -66,7 +66,7 @@ private func play(_ kind: ObjectKind) throws {
     }
 }
 
-/// What the process has of the things that are scarce.
+/// The scarce resources that a process uses.
 private struct ObjectCost: Equatable, Sendable, CustomStringConvertible {
     var descriptors = 0
     var threads = 0

@@ -6,9 +6,9 @@ internal import RunLoops
 internal import RunLoopsLibC
 internal import RunLoopsSystem
 
-/// What a watch tree asks of the system: kernel watches, and the directories at paths.
+/// The system calls of a watch tree: kernel watches, and looks at the directories at paths.
 ///
-/// A class that tests inherit from, to change files at any moment of a look.
+/// A class, so that tests can inherit from it and change files at any moment of a look.
 class WatchSystem {
     struct Entry {
         let name: SystemText

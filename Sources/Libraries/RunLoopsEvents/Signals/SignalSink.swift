@@ -14,7 +14,8 @@ final class SignalSink: @unchecked Sendable {
     private let signal: CInt
     /// The eventfd; the handler writes to it until the sink is detached.
     let file: Descriptor
-    // SAFETY: made by init, freed by deinit, which nobody can be before or after. Records are taken under `taking`.
+    // SAFETY: made by init and freed by deinit, and used by no code before the one or after the other. Records are taken under
+    // `taking`.
     private let pointer: OpaquePointer
     private let taking = Lock()
     private let asking = Lock()

@@ -29,7 +29,7 @@ package final class NonWaitingInput {
         case socket
         case withoutWaiting
         case looking
-        /// A description of this object's own.
+        /// Through an open file description of this object's own, which is non-blocking.
         case own(CInt)
     }
 
@@ -61,7 +61,7 @@ package final class NonWaitingInput {
                 return Int(rl_read(descriptor, bytes, capacity))
             case .withoutWaiting:
                 let result = Int(rl_read_now(descriptor, bytes, capacity))
-                // Also what a filter of system calls answers.
+                // EPERM and ENOSYS are also the answers of a system call filter.
                 if ![-Int(EOPNOTSUPP), -Int(ENOSYS), -Int(EPERM), -Int(EINVAL)].contains(result) { return result }
                 self.way = Self.secondWay(descriptor)
             }

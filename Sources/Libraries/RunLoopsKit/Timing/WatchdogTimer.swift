@@ -20,7 +20,7 @@ extension RunLoop {
         private let action: () -> Void
         private var alarm: Alarm?
         private var lastFed: RunLoop.Instant?
-        /// The feed that has begun the watch.
+        /// The instant of the first feed, at which the watch began.
         private var firstFed: RunLoop.Instant?
 
         /// Makes a watchdog on the calling thread's loop; the watch begins with the first ``feed()``.

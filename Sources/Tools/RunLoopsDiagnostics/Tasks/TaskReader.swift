@@ -32,7 +32,7 @@ struct TaskRecord: Equatable {
     var frames: [UInt64] = []
     /// Whether the task did not change while it was read.
     ///
-    /// What a task waits for is not known otherwise.
+    /// If it did, ``wait`` is `nil`: the reason for waiting is not known.
     var isSettled = true
 }
 
