@@ -300,10 +300,15 @@ extension Operation {
             drawing("draw-text") { canvas in
                 for row in 0..<10 { canvas.write("some text", at: Point(0, canvas.size.height / 10 * Double(row))) }
             },
-            drawing("draw-half-blocks") { $0.draw(Picture("rg", "bw"), in: $0.bounds) },
-            drawing("draw-characters") { $0.draw(Picture("rg", "bw"), in: $0.bounds, style: .characters) },
-            drawing("draw-pixels") { $0.draw(Picture("rg", "bw"), in: $0.bounds, style: .pixels) },
+            drawing("draw-half-blocks") { $0.draw(twoByTwo, in: $0.bounds) },
+            drawing("draw-characters") { $0.draw(twoByTwo, in: $0.bounds, style: .characters) },
+            drawing("draw-pixels") { $0.draw(twoByTwo, in: $0.bounds, style: .pixels) },
         ]
+    }
+
+    private static var twoByTwo: Picture {
+        Picture(
+            width: 2, height: 2, bytes: [255, 0, 0, 255, 0, 255, 0, 255, 0, 0, 255, 255, 255, 255, 255, 255])
     }
 
     private static func drawing(_ name: String, _ draw: @escaping (inout Canvas) -> Void) -> Operation {

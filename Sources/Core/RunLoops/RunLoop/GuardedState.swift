@@ -92,9 +92,26 @@ struct GuardedState: ~Copyable {
 
     @inline(never)
     private mutating func addMode(_ name: RunLoop.Mode) -> Int {
-        let mode = LoopMode(name, number: modes.count, readiness: core.kernel.makeReadiness())
+        let mode = LoopMode(name, number: modes.count, readiness: reserved(for: name) ?? core.kernel.makeReadiness())
         if commonModeNames.contains(name) { mode.markCommon() }
         return modes.append(ModeState(mode))
+    }
+
+    /// The readiness of modes of the main loop that were marked as common before they existed; usually none.
+    ///
+    /// Marking a mode does not make it: a run in it finishes until it has had an item, as a run of `CFRunLoop` does.
+    private var reserved: [(name: RunLoop.Mode, readiness: any Readiness)] = []
+
+    /// Makes what a mode needs to wait for the main queue, so that no run in it can be refused that.
+    mutating func reserveReadiness(for name: RunLoop.Mode) throws(RunLoop.SystemCallError) {
+        if let number = existingMode(name) { return try modes[number].mode.readiness.reserve() }
+        let readiness = core.kernel.makeReadiness()
+        try readiness.reserve()
+        reserved.append((name, readiness))
+    }
+
+    private func reserved(for name: RunLoop.Mode) -> (any Readiness)? {
+        reserved.first { $0.name == name }?.readiness
     }
 
     /// The modes for which `condition` holds, in the order in which they were made.
@@ -108,7 +125,8 @@ struct GuardedState: ~Copyable {
     /// the system has refused.
     mutating func removeModes(madeAfter count: Int) {
         while modes.count > count {
-            modes[modes.count - 1].mode.readiness.close()
+            let mode = modes[modes.count - 1].mode
+            if reserved(for: mode.name) == nil { mode.readiness.close() }
             modes.removeLast()
         }
     }
@@ -165,6 +183,8 @@ struct GuardedState: ~Copyable {
         timesAtEnd = threadTimes
         isDead = true
         putListedBack()
+        for mode in reserved { mode.readiness.close() }
+        reserved = []
         var waste = Waste()
         waste.items = commonItems.all + dueList.takeAll()
         commonItems = ItemSet()

@@ -158,15 +158,12 @@ extension RunLoop {
         try withState { (state) throws(SystemCallError) in
             if state.isCommon(mode) { return }
             do throws(SystemCallError) {
-                if mainQueue != nil {
-                    let number = state.makeMode(mode)
-                    try state.modes[number].mode.readiness.reserve()
-                }
                 for item in state.commonItems.all where item.isValid && item.belongs(to: memory.lock) {
                     var modes: [Mode] = []
                     _ = try state.put(item, in: mode, of: self, &modes)
                     if !modes.isEmpty { entered.append(item) }
                 }
+                if mainQueue != nil { try state.reserveReadiness(for: mode) }
             } catch {
                 for item in entered { _ = state.take(item, outOf: mode) }
                 throw error

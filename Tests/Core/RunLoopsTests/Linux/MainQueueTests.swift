@@ -42,6 +42,12 @@ struct MainQueueTests {
             try RunLoop.main.addCommonMode("marked")
             RunLoop.main.add(keeper, in: "marked")
             print(RunLoop.main.run(in: "marked", for: .seconds(300), returnsAfterSource: true))
+        case "marked alone":
+            try RunLoop.main.addCommonMode("marked")
+            print(RunLoop.main.run(in: "marked", for: .seconds(300)))
+            RunLoop.main.add(RunLoop.Timer(.after(.seconds(3600))) { _ in }, in: "marked")
+            DispatchQueue.main.async { say("queue in \\(RunLoop.main.currentMode!)"); RunLoop.main.stop() }
+            print(RunLoop.main.run(in: "marked", for: .seconds(300)))
         case "nested":
             let keeper = RunLoop.Source { _ in }
             RunLoop.main.add(keeper, in: .default)
@@ -155,6 +161,8 @@ struct MainQueueTests {
             ("serves", "queue\nactor\nactor again\nstopped\n"),
             // A private mode without items is empty, a common one waits for the queue; only the common one serves it.
             ("modes", "finished\ntimedOut\ntimedOut\nqueue in marked\nhandledSource\n"),
+            // Marking a mode does not make it, as in CFRunLoop.
+            ("marked alone", "finished\nqueue in marked\nstopped\n"),
             ("nested", "inside timedOut\nfirst ends\nsecond\nstopped\n"),
             ("idle", "queue\nhandledSource\nwoke\ntimedOut\nslept\n"),
             ("marked within", "nested timedOut\ntimedOut\nslept\nqueue\nhandledSource\n"),
