@@ -85,6 +85,7 @@ struct Scene: Sendable {
             kill(getpid(), SIGUSR1)
             try WithoutEffect.unless(RunLoop.main.run(in: .default, for: .seconds(20)) == .stopped, "the signal")
         },
+        Scene(name: "a child in a terminal", play: childInTerminal),
         Scene(name: "a watch of 1000 files") { stage in
             let files = (0..<1000).map { "\(stage.folder)/file \($0)" }
             for file in files { close(open(file, O_CREAT | O_WRONLY, 0o600)) }
@@ -129,6 +130,20 @@ struct Scene: Sendable {
 
     private final class Outcome: Sendable {
         let reply = Mutex<Result<Int32, any Error>?>(nil)
+    }
+
+    private static func childInTerminal(_ stage: Stage) throws {
+        let child = try Child.spawn(
+            .name("stty"), arguments: ["size"], terminal: Child.Terminal.Size(columns: 80, rows: 24))
+        let outcome = Counter()
+        let completion = ChildCompletion(child) { _, result in
+            if case .success(let report) = result, report.outputText == "24 80\r\n" { outcome.set(1) }
+            RunLoop.main.stop()
+        }
+        defer { completion.invalidate() }
+        try RunLoop.main.add(completion, in: .default)
+        try WithoutEffect.unless(
+            RunLoop.main.run(in: .default, for: .seconds(20)) == .stopped && outcome.value == 1, "the child")
     }
 
     /// The message cannot be sent at once: a thread of its own waits for room.

@@ -197,6 +197,8 @@ IN_CHILD static bool prepare(rl_spawn_plan *plan) {
     if (plan->directory != NULL && syscall(SYS_chdir, plan->directory) < 0) return false;
     plan->step = RL_SPAWN_DESCRIPTORS;
     if (!move_descriptors(plan)) return false;
+    plan->step = RL_SPAWN_TERMINAL;
+    if (plan->terminal && syscall(SYS_ioctl, STDIN_FILENO, TIOCSCTTY, 0) < 0) return false;
     // After the descriptors, whose numbers may be above the limit.
     plan->step = RL_SPAWN_LIMITS;
     for (plan->index = 0; plan->index < plan->limit_count; plan->index++) {

@@ -4,6 +4,7 @@
 import Glibc
 import RunLoops
 import RunLoopsDiagnostics
+import RunLoopsEvents
 import RunLoopsKit
 import RunLoopsPorts
 import RunLoopsTestSupport
@@ -70,7 +71,7 @@ private struct Outcome: CustomStringConvertible {
 
     var isTyped: Bool {
         switch error {
-        case is RunLoop.SystemCallError, is RunLoop.PortError, is RunLoop.HangWatch.Refusal,
+        case is RunLoop.SystemCallError, is RunLoop.PortError, is Child.SpawnError, is RunLoop.HangWatch.Refusal,
             is RunLoop.Inspector.StartError:
             true
         default: false

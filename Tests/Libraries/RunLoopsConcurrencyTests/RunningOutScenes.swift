@@ -121,6 +121,7 @@ enum RunningOutScenes {
                 try run(loop) {}
             }
         ),
+        ("a child in a terminal", { loop, _ in try childInTerminal(loop) }),
         (
             "a file watch",
             { loop, stage in
@@ -295,6 +296,21 @@ enum RunningOutScenes {
         }
         try loop.add(source, in: .default)
         try run(loop) { stage.pipe.send() }
+    }
+
+    private static func childInTerminal(_ loop: RunLoop) throws {
+        let child = try Child.spawn(.name("true"), terminal: .init(columns: 80, rows: 24))
+        defer {
+            child.terminal?.close()
+            // Its descriptor stays open until it is reaped.
+            _ = try? child.send(SIGKILL)
+            while child.exit == nil { usleep(1000) }
+        }
+        guard let output = child.standardOutput else { return }
+        let reader = InputReader(output, as: .bytes) { _, event in if case .ended = event { loop.stop() } }
+        defer { reader.invalidate() }
+        try loop.add(reader, in: .default)
+        try run(loop) {}
     }
 
     private static func check(_ what: String, _ condition: @autoclosure () throws -> Bool) throws {

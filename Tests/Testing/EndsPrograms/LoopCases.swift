@@ -259,6 +259,13 @@ private func quick(_ limits: [Child.Limit] = []) throws -> Child {
             completion.invalidate()
         }
     },
+    EndCase("RunLoopsEvents.Child.Terminal.Size.init(columns:rows:width:height:)") { (value: UInt16) in
+        let size = Child.Terminal.Size(columns: value, rows: value, width: value, height: value)
+        let child = try Child.spawn(.path("/bin/true"), terminal: size)
+        try child.terminal?.resize(to: Child.Terminal.Size(columns: value, rows: 1))
+        try RunLoop.current.add(ChildSource(child) { _, _ in RunLoop.current.stop() }, in: .default)
+        poll()
+    },
     bits("RunLoopsEvents.ChildSource.Exit.init(process:status:usage:)") {
         ChildSource.Exit(process: $0, status: .exited(0))
     },

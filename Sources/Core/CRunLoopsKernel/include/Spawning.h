@@ -43,6 +43,7 @@ typedef enum {
     RL_SPAWN_GROUP,
     RL_SPAWN_DIRECTORY,
     RL_SPAWN_DESCRIPTORS,
+    RL_SPAWN_TERMINAL,
     RL_SPAWN_LIMITS,
     RL_SPAWN_EXECUTE,
 } rl_spawn_step;
@@ -64,6 +65,8 @@ typedef struct {
     int32_t group;
     // A new session, which has a new group.
     bool session;
+    // Whether the child's standard input becomes the controlling terminal of the new session.
+    bool terminal;
     // Set by rl_spawn: whether close_range can be called.
     bool closes_ranges;
     // The result: what failed, and for the limits which one.

@@ -125,6 +125,8 @@ extension Child {
             case open
             /// A pipe could not be made.
             case pipe
+            /// A terminal could not be made, or could not become the child's controlling terminal.
+            case terminal
             /// The process could not be made.
             case clone
             /// The child's signals, or its group or session, could not be set.

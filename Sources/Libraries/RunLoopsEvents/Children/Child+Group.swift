@@ -38,11 +38,15 @@ extension Child {
         }
     }
 
-    /// Sends a signal to the child, and to all of its group if that is the child's own; -ESRCH if all have ended.
+    /// Sends a signal to the child, to all of its group if that is the child's own, and to the job in the foreground of its
+    /// terminal; -ESRCH if all have ended.
     @discardableResult
     func signalAll(_ signal: CInt) -> CInt {
         if file.generation.isInherited { return -ESRCH }
-        let result = ownGroup == .none ? rl_pidfd_signal(file.number, signal) : signalGroup(signal)
+        // First: a shell that is ended takes the terminal from its job.
+        let reachesJob = signalJobs(signal)
+        var result = ownGroup == .none ? rl_pidfd_signal(file.number, signal) : signalGroup(signal)
+        if result == -ESRCH, reachesJob { result = 0 }
         noteSent(signal, result)
         return result
     }

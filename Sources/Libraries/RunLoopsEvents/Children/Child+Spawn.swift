@@ -50,14 +50,48 @@ extension Child {
         let standardInput = try streams.take(input)
         let standardOutput = try streams.take(output, as: STDOUT_FILENO)
         let standardError = try streams.take(error, as: STDERR_FILENO)
-        for (number, descriptor) in descriptors {
-            require(
-                number > STDERR_FILENO,
-                "A child was given the descriptor \(number) by number: name it as input, output or error.")
-            streams.give(descriptor, as: number)
-        }
+        streams.give(descriptors)
         let program = try SpawnProgram(executable, arguments, environment, directory)
         let (process, file) = try program.start(&streams, group, limits)
         return Child(process, file, OwnGroup(group), standardInput, standardOutput, standardError)
+    }
+
+    /// Starts a program in a new terminal: in a new session whose controlling terminal it is, with the terminal as
+    /// standard input, output and error.
+    ///
+    /// ``Child/terminal`` changes the size, ``Child/standardOutput`` is what the terminal shows and
+    /// ``Child/standardInput`` what is typed. The controlling side does not block, and is not inherited by other children.
+    /// The terminal begins with the settings of a new one: lines can be edited, input is echoed, and is UTF-8.
+    ///
+    /// The program shows what `TERM` in its environment says that the terminal understands. A program that shows nothing
+    /// but text sets `dumb`.
+    ///
+    /// - Parameters:
+    ///   - executable: The program.
+    ///   - arguments: What the program gets after its name.
+    ///   - environment: The variables that the program sees.
+    ///   - directory: The child's working directory; this process's own if `nil`.
+    ///   - terminal: The size that the terminal has at first.
+    ///   - descriptors: Further descriptors of this process, by the numbers that they have in the child, from 3 on.
+    ///   - limits: What the child may use.
+    /// - Returns: The child, which is running.
+    /// - Throws: The step that failed: `EMFILE` at `terminal` when this process has no descriptor left, `ENOSPC` when the
+    ///   system has no terminal left (`kernel.pty.max`), `ENOENT` where `/dev/ptmx` is missing; and the errors of the
+    ///   other `spawn`. After an error no descriptor and no process is left.
+    ///
+    /// Corresponds to `forkpty(3)`. Thread safety: any thread.
+    /// - Precondition: `descriptors` has numbers from 3 on.
+    /// - Complexity: O(n) in the arguments and variables; some 100 system calls.
+    public static func spawn(
+        _ executable: Executable, arguments: [String] = [], environment: Environment = .inherited,
+        directory: String? = nil, terminal size: Terminal.Size, descriptors: [CInt: CInt] = [:], limits: [Limit] = []
+    ) throws(SpawnError) -> Child {
+        Orphans.reap()
+        var streams = SpawnStreams()
+        let terminal = try streams.makeTerminal(size)
+        streams.give(descriptors)
+        let program = try SpawnProgram(executable, arguments, environment, directory)
+        let (process, file) = try program.start(&streams, .newSession, limits, terminal: terminal)
+        return Child(process, file, OwnGroup(.newSession), terminal.input, terminal.output, nil, terminal: terminal)
     }
 }

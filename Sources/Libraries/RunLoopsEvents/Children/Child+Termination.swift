@@ -8,9 +8,12 @@ extension Child {
     /// Sends `SIGTERM` to the child, or to its whole group if it was spawned with a group of its own; does nothing if
     /// all have ended.
     ///
+    /// A child with a terminal receives `SIGHUP` in its place, and so does the group in the terminal's foreground, as when
+    /// the window of a terminal is closed: interactive shells ignore `SIGTERM`.
+    ///
     /// A child may ignore `SIGTERM`; ``terminate(killAfter:on:in:)`` kills such a child, and ``send(_:)`` of `SIGKILL`
     /// ends any child at once.
-    public func terminate() { signalAll(SIGTERM) }
+    public func terminate() { signalAll(askingSignal) }
 
     /// Sends `SIGTERM` to the child, and `SIGKILL` if it still runs after a delay.
     ///
@@ -28,6 +31,10 @@ extension Child {
     /// To learn of the end, use a ``ChildSource``, a ``ChildCompletion`` or ``RunLoops/RunLoop/exit(of:in:)`` as well.
     /// Several calls do not disturb each other: the earliest kill counts.
     ///
+    /// A child with a terminal, and the group in the terminal's foreground, receive `SIGHUP` in place of `SIGTERM`, and
+    /// both groups are killed after the delay. Jobs in the background receive what the shell sends them. While a job
+    /// is left, the child is not reaped, so that its number, by which its jobs are known, is not given to others.
+    ///
     /// Before Linux 6.9 a group is known by the child's number alone. There the child is reaped after the delay, and
     /// not at its end, and the timer stays until then; the group of a child that was reaped before the call receives no
     /// signal.
@@ -41,14 +48,16 @@ extension Child {
     /// Thread safety: any thread.
     /// - Complexity: O(log n) in the timers of the mode, and some four system calls.
     public func terminate(killAfter delay: Duration, on loop: RunLoop, in mode: RunLoop.Mode = .common) {
-        let keeper = ownGroup == .byNumber ? NumberKeeper(self) : nil
-        // A child that has ended is reaped, and receives nothing.
+        // Before the first signal, which may end the child.
+        var keeper = ownGroup == .byNumber || terminal != nil ? NumberKeeper(self) : nil
+        // A child that has ended receives nothing, and is reaped unless its number is kept.
         _ = exit
-        if signalAll(SIGTERM) == -ESRCH { return }
+        if signalAll(askingSignal) == -ESRCH { return }
         signalAll(SIGCONT)
+        if ownGroup == .byDescriptor, noteJob(nil).isEmpty { keeper = nil }
         // By the clock of this loop, which is not that of the calling thread's if time is virtual.
         let date = RunLoop.Instant(nanoseconds: loop.now(.monotonic), clock: .monotonic).advanced(by: delay)
-        let kill = RunLoop.Timer.sendable(.at(date), label: "kill of a child") { _ in
+        let kill = RunLoop.Timer.sendable(.at(date), label: "kill of a child") { [keeper] _ in
             // ESRCH: all have ended in between.
             self.signalAll(SIGKILL)
             withExtendedLifetime(keeper) {}
@@ -66,7 +75,7 @@ extension Child {
         _ kill: RunLoop.Timer, on loop: RunLoop, in mode: RunLoop.Mode,
         lookingAgainAfter pause: Duration = .milliseconds(1)
     ) {
-        if signalAll(0) == -ESRCH { return kill.invalidate() }
+        if !hasMembers { return kill.invalidate() }
         // A leader that is not reaped stays a member.
         guard ownGroup == .byDescriptor, kill.isValid else { return }
         loop.perform(after: pause, in: mode) {

@@ -24,15 +24,17 @@ internal import RunLoopsLibC
 public final class Child: Sendable, CustomStringConvertible {
     /// The number of the process.
     public let process: CInt
-    /// The writing end of the pipe that is the child's standard input; `nil` unless the child was spawned with such a
-    /// pipe.
+    /// The writing end of the pipe that is the child's standard input, or what is typed in its terminal; `nil` unless the
+    /// child was spawned with such a pipe or a terminal.
     public let standardInput: RunLoop.File?
-    /// The reading end of the pipe that is the child's standard output; `nil` unless the child was spawned with such a
-    /// pipe.
+    /// The reading end of the pipe that is the child's standard output, or what its terminal shows; `nil` unless the child
+    /// was spawned with such a pipe or a terminal.
     public let standardOutput: RunLoop.File?
     /// The reading end of the pipe that is the child's standard error; `nil` unless the child was spawned with such a
     /// pipe.
     public let standardError: RunLoop.File?
+    /// The child's terminal; `nil` unless the child was spawned with a terminal.
+    public let terminal: Terminal?
 
     let file: Descriptor
     let ownGroup: OwnGroup
@@ -41,14 +43,16 @@ public final class Child: Sendable, CustomStringConvertible {
         var isReaped = false
         /// While there are any, the child is not reaped.
         var keepersOfNumber = 0
-        /// When the child was first sent SIGTERM by this object.
+        /// When this object has first asked the child to end.
         var askedToEnd: RunLoop.Instant?
+        /// The groups that were in the foreground of the child's terminal when this object has sent signals.
+        var jobs: Set<CInt> = []
     }
     private let state = Guarded(State())
 
     init(
         _ process: CInt, _ file: Descriptor, _ group: OwnGroup, _ input: RunLoop.File?, _ output: RunLoop.File?,
-        _ error: RunLoop.File?
+        _ error: RunLoop.File?, terminal: Terminal? = nil
     ) {
         self.process = process
         self.file = file
@@ -56,6 +60,7 @@ public final class Child: Sendable, CustomStringConvertible {
         standardInput = input
         standardOutput = output
         standardError = error
+        self.terminal = terminal
     }
 
     deinit {
@@ -95,7 +100,7 @@ public final class Child: Sendable, CustomStringConvertible {
 
     /// Notes when the child was asked to end, for ``description``.
     func noteSent(_ signal: CInt, _ result: CInt) {
-        guard signal == SIGTERM, result >= 0 else { return }
+        guard signal == askingSignal, result >= 0 else { return }
         state.withLock { $0.askedToEnd = $0.askedToEnd ?? .now }
     }
 
@@ -105,7 +110,7 @@ public final class Child: Sendable, CustomStringConvertible {
         let (exit, asked) = state.withLock { ($0.exit, $0.askedToEnd) }
         if let exit { return "<Child \(process)>{\(exit.status)}" }
         let note = asked.map {
-            ", SIGTERM \($0.duration(to: .now)) ago: terminate(killAfter:on:in:) ends a child that ignores it"
+            ", \(terminal == nil ? "SIGTERM" : "SIGHUP") \($0.duration(to: .now)) ago: terminate(killAfter:on:in:) ends a child that ignores it"
         }
         return "<Child \(process)>{not reaped\(note ?? "")}"
     }
@@ -126,6 +131,14 @@ public final class Child: Sendable, CustomStringConvertible {
         state.withLock { state in
             // Only other code can have reaped it.
             state.isReaped || rl_pidfd_signal(file.number, 0) == -ESRCH ? nil : body(process)
+        }
+    }
+
+    /// Notes a job of the terminal, and returns all of them.
+    func noteJob(_ group: CInt?) -> Set<CInt> {
+        state.withLock { state in
+            if let group { state.jobs.insert(group) }
+            return state.jobs
         }
     }
 }

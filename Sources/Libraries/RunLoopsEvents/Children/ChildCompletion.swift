@@ -13,7 +13,7 @@ internal import RunLoopsLibC
 /// ```
 ///
 /// The end of standard output, the end of standard error and the exit come in any order. The completion waits for all
-/// three; a stream that is not a pipe has no end to wait for. It reads both pipes while the child runs, so that a child
+/// three; a stream that is not a pipe has no end to wait for, and what a child's terminal shows counts as standard output. It reads both pipes while the child runs, so that a child
 /// never waits for room.
 ///
 /// - A child that writes more than the limit to a stream is killed (`SIGKILL`), and so is a child whose output cannot
@@ -251,9 +251,11 @@ public final class ChildCompletion: EventSource, @unchecked Sendable {
     @discardableResult
     private func readRest() -> Bool {
         for (_, reader) in readers where reader.isValid {
-            var count = reader.withDescriptor { Int(rl_bytes_waiting($0)) } ?? 0
+            // The kernel counts only a part of what a terminal holds, and gives at most 4 KiB at a time.
+            var count = child.terminal == nil ? reader.withDescriptor { Int(rl_bytes_waiting($0)) } ?? 0 : 32768
+            let most = child.terminal == nil ? reader.portion : 4096
             while count > 0, reader.isValid {
-                count -= reader.portion
+                count -= min(reader.portion, most)
                 reader.ready(.readable)
             }
         }

@@ -78,7 +78,8 @@ struct SpawnProgram {
     }
 
     func start(
-        _ streams: inout SpawnStreams, _ group: Child.Group, _ limits: [Child.Limit]
+        _ streams: inout SpawnStreams, _ group: Child.Group, _ limits: [Child.Limit],
+        terminal: Child.Terminal? = nil
     ) throws(Child.SpawnError) -> (CInt, Descriptor) {
         var moves = streams.moves.sorted { $0.to < $1.to }
         let limits = limits.map { rl_limit(resource: $0.resource, soft: $0.soft, hard: $0.hard) }
@@ -90,6 +91,7 @@ struct SpawnProgram {
         case .joined(let number): plan.group = number > 0 ? number : .max
         case .newSession: (plan.group, plan.session) = (-1, true)
         }
+        plan.terminal = terminal != nil
         var file: CInt = -1
         let process = withOptionalCString(directory) { directory in
             moves.withUnsafeMutableBufferPointer { moves in
@@ -105,17 +107,20 @@ struct SpawnProgram {
             }
         }
         withExtendedLifetime((self, streams)) {}
-        if process < 0 { throw error(of: plan, group, limits) }
+        if process < 0 { throw error(of: plan, group, limits, terminal) }
         return (process, Descriptor(file))
     }
 
-    private func error(of plan: rl_spawn_plan, _ group: Child.Group, _ limits: [rl_limit]) -> Child.SpawnError {
+    private func error(
+        of plan: rl_spawn_plan, _ group: Child.Group, _ limits: [rl_limit], _ terminal: Child.Terminal?
+    ) -> Child.SpawnError {
         let (step, subject): (Child.SpawnError.Step, String) =
             switch plan.step {
             case RL_SPAWN_SIGNALS: (.signals, executable.decoded)
             case RL_SPAWN_GROUP: (.group, "\(group)")
             case RL_SPAWN_DIRECTORY: (.directory, directory?.decoded ?? ".")
             case RL_SPAWN_DESCRIPTORS: (.descriptors, executable.decoded)
+            case RL_SPAWN_TERMINAL: (.terminal, terminal?.path ?? "")
             case RL_SPAWN_LIMITS: (.limits, "\(limits[plan.index].resource)")
             case RL_SPAWN_EXECUTE: (.execute, executable.decoded)
             default: (.clone, executable.decoded)

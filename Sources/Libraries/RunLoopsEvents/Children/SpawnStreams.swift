@@ -11,8 +11,17 @@ struct SpawnStreams {
     private(set) var moves: [rl_descriptor_move] = []
     private var ours: [Descriptor] = []
 
-    mutating func give(_ descriptor: CInt, as number: CInt) {
+    private mutating func give(_ descriptor: CInt, as number: CInt) {
         moves.append(rl_descriptor_move(from: descriptor, to: number, spare: -1))
+    }
+
+    mutating func give(_ descriptors: [CInt: CInt]) {
+        for (number, descriptor) in descriptors {
+            require(
+                number > STDERR_FILENO,
+                "A child was given the descriptor \(number) by number: name it as input, output or error.")
+            give(descriptor, as: number)
+        }
     }
 
     private mutating func give(_ descriptor: Descriptor, as number: CInt) {
@@ -56,6 +65,16 @@ struct SpawnStreams {
         let opened = SystemText(path)?.withCString { rl_open($0, flags, 0o666) } ?? -EINVAL
         if opened < 0 { throw Child.SpawnError(.open, path, code: -opened) }
         give(Descriptor(opened), as: number)
+    }
+
+    /// The child's side is all three streams.
+    mutating func makeTerminal(_ size: Child.Terminal.Size) throws(Child.SpawnError) -> Child.Terminal {
+        var (size, ends, number): (rl_terminal_size, [CInt], CInt) = (size.systemSize, [-1, -1], 0)
+        let made = rl_terminal_create(&size, &ends, &number)
+        if made < 0 { throw Child.SpawnError(.terminal, "/dev/ptmx", code: -made) }
+        give(Descriptor(ends[1]), as: STDIN_FILENO)
+        for stream in [STDOUT_FILENO, STDERR_FILENO] { give(ends[1], as: stream) }
+        return Child.Terminal(Descriptor(ends[0]), number: number)
     }
 
     /// Programs expect blocking streams; this process's end does not block.

@@ -29,7 +29,7 @@ public final class OutputWriter: EventSource, @unchecked Sendable {
         case finished
         /// The bytes cannot be written, and those that were kept are lost; the last event.
         ///
-        /// `EPIPE` if the other side has closed, `ENOSPC` if a disk is full.
+        /// `EPIPE` if the other side has closed, `EIO` if no process has the terminal open, `ENOSPC` if a disk is full.
         case failed(RunLoop.SystemCallError)
     }
 
@@ -141,6 +141,10 @@ public final class OutputWriter: EventSource, @unchecked Sendable {
     override func ready(_ events: Events) {
         let event = change { number -> Event? in
             flush(number)
+            // The terminal of a program that has gone takes a few bytes and then none, and says no more than that it is hung up.
+            if events.contains(.hangUp), !state.buffer.isEmpty, !state.hasThread, state.failure == nil {
+                state.failure = RunLoop.SystemCallError(call: "write", code: EIO)
+            }
             if let failure = state.failure { return .failed(failure) }
             let isDrained = state.buffer.takeDrained()
             if state.isFinishing { return state.buffer.isEmpty ? .finished : nil }
