@@ -47,6 +47,7 @@ let products = [
     "RunLoopsDispatch",
     "RunLoopsFoundation",
     "RunLoopsGLib",
+    "RunLoopsHost",
     "RunLoopsLog",
     "RunLoopsMetrics",
     "RunLoopsServiceLifecycle",
@@ -354,6 +355,9 @@ let integrations = room(
         .c("CRunLoopsFoundation"),
         // A loop inside GLib's, and the other way round.
         .swift("RunLoopsGLib", ["RunLoops", "RunLoopsEvents", "RunLoopsLibC"]),
+        // A loop inside an event loop in C or any language that calls C: a header, and its functions in Swift.
+        .swift("RunLoopsHost", ["RunLoops", "CRunLoopsHost"]),
+        .c("CRunLoopsHost"),
         // What loops do, as lines of swift-log and as metrics of swift-metrics: CoreMetrics alone, the rest imports Foundation.
         .swift("RunLoopsLog", ["RunLoops", "RunLoopsDiagnostics", .logging, "CRunLoopsKernel", "RunLoopsLibC"]),
         .swift("RunLoopsMetrics", ["RunLoops", "RunLoopsDiagnostics", .coreMetrics]),
@@ -377,6 +381,9 @@ let integrations = room(
         // GLib's headers, for the tests alone: the library finds GLib's functions in the process.
         .systemLibrary(name: "CGLib", pkgConfig: "glib-2.0", providers: [.apt(["libglib2.0-dev"])]),
         .tests("RunLoopsGLibTests", ["RunLoopsGLib", .glib]),
+        .tests("RunLoopsHostTests", ["RunLoopsHost", "CRunLoopsHost", "CHostScenes"]),
+        // A host in C on poll(2), and a file in C++ that includes the header.
+        .c("CHostScenes", ["RunLoopsHost"]),
         .tests(
             "RunLoopsLogTests", ["RunLoopsDiagnostics", "RunLoopsLog", "RunLoopsTesting", .logging, .inMemoryLogging]),
         .tests(

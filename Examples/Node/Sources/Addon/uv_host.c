@@ -1,0 +1,1 @@
+../../../.package/uv_host.c
