@@ -25,7 +25,9 @@ struct Operation {
         self.prepare = prepare
     }
 
-    static var all: [Operation] { timers + delays + sources + observers + descriptors + files + ports + views + drawings + others }
+    static var all: [Operation] {
+        timers + delays + sources + observers + descriptors + files + ports + views + drawings + others
+    }
 }
 
 // MARK: Timers
@@ -311,7 +313,7 @@ extension Operation {
             width: 2, height: 2, bytes: [255, 0, 0, 255, 0, 255, 0, 255, 0, 0, 255, 255, 255, 255, 255, 255])
     }
 
-    private static func drawing(_ name: String, _ draw: @escaping (inout Canvas) -> Void) -> Operation {
+    private static func drawing(_ name: String, _ draw: @escaping @Sendable (inout Canvas) -> Void) -> Operation {
         Operation(name) { _, count in
             {
                 MainActor.assumeIsolated {

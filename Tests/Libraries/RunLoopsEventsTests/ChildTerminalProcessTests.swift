@@ -22,7 +22,7 @@ import Testing
             let script = """
                 stty size; tty; [ -t 0 ] && [ -t 1 ] && [ -t 2 ] && echo streams; echo own >/dev/tty
                 read -r _ _ _ _ group session _ foreground _ </proc/$$/stat; echo $$ $group $session $foreground
-                ls /proc/$$/fd | wc -l
+                readlink /proc/$$/fd/* | grep -c -e $(tty); readlink /proc/$$/fd/* | grep -c ptmx
                 """
             let screen = try Screen(script, on: loop)
             let process = screen.child.process
@@ -30,6 +30,7 @@ import Testing
             #expect(
                 screen.lines == [
                     "24 80", screen.terminal.path, "streams", "own", "\(process) \(process) \(process) \(process)", "3",
+                    "0",
                 ])
             #expect(waitForEnd(screen.child) == .exited(0))
         }
