@@ -35,6 +35,7 @@ let products = [
     "RunLoopsKit",
     "RunLoopsCalendar",
     "RunLoopsMainActor",
+    "RunLoopsTerminal",
     "LoopUI",
     "LoopUITerminal",
     "LoopUITesting",
@@ -180,6 +181,12 @@ let libraries = room(
         // A program that links this library has the main actor on the main loop's own executor, from before main.
         .swift("RunLoopsMainActor", ["RunLoops", "RunLoopsConcurrency", "CRunLoopsMainActor"]),
         .c("CRunLoopsMainActor"),
+        // The keys, the size and the settings of the process's terminal. The C part restores the terminal when a signal ends the
+        // program: Swift has no signal handlers.
+        .swift(
+            "RunLoopsTerminal",
+            ["RunLoops", "RunLoopsConcurrency", "RunLoopsEvents", "CRunLoopsTerminalRestore", "RunLoopsLibC"]),
+        .c("CRunLoopsTerminalRestore"),
     ],
     tests: [
         .tests(
@@ -205,6 +212,13 @@ let libraries = room(
         .tests("RunLoopsPortsTests", ["RunLoopsConcurrency", "RunLoopsKit", "RunLoopsPorts", "runloop"]),
         .tests("RunLoopsKitTests", ["RunLoopsKit", "RunLoopsConcurrency", "RunLoopsTesting", "CRunLoopsKernel"]),
         .tests(
+            "RunLoopsTerminalTests",
+            [
+                "RunLoopsTerminal", "RunLoopsTerminalPrograms", "TerminalTestSupport", "RunLoopsConcurrency",
+                "CRunLoopsTerminalRestore",
+            ]),
+        .program("RunLoopsTerminalPrograms", ["RunLoopsTerminal", "RunLoopsConcurrency", "RunLoops"]),
+        .tests(
             "RunLoopsCalendarTests", ["RunLoopsCalendar", "RunLoopsConcurrency", "RunLoopsTesting", "CRunLoopsKernel"]),
     ])
 
@@ -215,11 +229,12 @@ let application = room(
     sources: [
         // From the first touch to the drawn picture. No Foundation, no display.
         .swift("LoopUI", ["RunLoops", "RunLoopsConcurrency", "RunLoopsKit", "RunLoopsLibC"]),
-        // The terminal as a display. The C part gives the terminal back when a signal ends the program: Swift has no signal handlers.
+        // The terminal as a display.
         .swift(
             "LoopUITerminal",
-            ["LoopUI", "RunLoops", "RunLoopsEvents", "CLoopUITerminalRestore", "CRunLoopsKernel", "RunLoopsLibC"]),
-        .c("CLoopUITerminalRestore"),
+            [
+                "LoopUI", "RunLoops", "RunLoopsEvents", "RunLoopsTerminal", "CRunLoopsTerminalRestore", "RunLoopsLibC",
+            ]),
         // A display without a device, and scripts of touches, for tests of what is built on LoopUI.
         .swift("LoopUITesting", ["LoopUI", "RunLoops", "RunLoopsTesting"]),
         // A window of the X server as a display. Empty without its trait, as are the pictures.
@@ -242,7 +257,10 @@ let application = room(
         .tests("LoopUITests", ["LoopUI", "LoopUITesting", "LoopUITerminalPrograms", "RunLoopsTesting"]),
         .tests(
             "LoopUITerminalTests",
-            ["LoopUITerminal", "LoopUI", "LoopUITesting", "LoopUITerminalPrograms", "TerminalTestSupport"]),
+            [
+                "LoopUITerminal", "RunLoopsTerminal", "LoopUI", "LoopUITesting", "LoopUITerminalPrograms",
+                "TerminalTestSupport",
+            ]),
         .program(
             "LoopUITerminalPrograms", ["LoopUITerminal", "LoopUI", "LoopUITesting", "RunLoops", "RunLoopsEvents"]),
         // A terminal, and a program on it.
@@ -467,8 +485,8 @@ let testing = room(
             "EndsPrograms",
             [
                 "RunLoops", "RunLoopsKit", "RunLoopsEvents", "RunLoopsPorts", "RunLoopsCalendar",
-                "RunLoopsConcurrency", "RunLoopsDiagnostics", "RunLoopsTesting", "LoopUI", "LoopUITerminal",
-                "LoopUITesting",
+                "RunLoopsConcurrency", "RunLoopsDiagnostics", "RunLoopsTesting", "RunLoopsTerminal", "LoopUI",
+                "LoopUITerminal", "LoopUITesting",
             ]),
     ])
 

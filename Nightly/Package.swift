@@ -51,7 +51,7 @@ let package = Package(
             name: "fuzz",
             dependencies: [
                 library("RunLoops"), library("RunLoopsEvents"), library("RunLoopsPorts"), library("RunLoopsCalendar"),
-                library("RunLoopsDiagnostics"), library("LoopUITerminal"),
+                library("RunLoopsDiagnostics"), library("RunLoopsTerminal"),
             ],
             swiftSettings: strict),
         // Everything at once, for long, and a picture of what it uses meanwhile.

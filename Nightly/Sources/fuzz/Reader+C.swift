@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-import CLoopUITerminalRestore
+import CRunLoopsTerminalRestore
 import CRunLoopsKernel
 import CRunLoopsStackSampling
 import Glibc

@@ -5,10 +5,10 @@ import Foundation
 import RunLoops
 import RunLoopsCalendar
 
-@testable import LoopUITerminal
 @testable import RunLoopsDiagnostics
 @testable import RunLoopsEvents
 @testable import RunLoopsPorts
+@testable import RunLoopsTerminal
 
 /// The code that reads what other programs write.
 enum Reader: String, CaseIterable, Sendable {
@@ -37,7 +37,7 @@ enum Reader: String, CaseIterable, Sendable {
     private func readTerminal(_ bytes: UnsafeRawBufferPointer) {
         guard let first = bytes.first else { return }
         let text = Array(bytes.dropFirst())
-        var (whole, cut): ([Decoded], [Decoded]) = ([], [])
+        var (whole, cut): ([RawTerminal.Event], [RawTerminal.Event]) = ([], [])
         var decoder = Decoder()
         decoder.decode(text.span, into: &whole)
         decoder = Decoder()

@@ -8,6 +8,7 @@ import TerminalTestSupport
 import Testing
 
 @testable import LoopUITerminal
+@testable import RunLoopsTerminal
 
 /// What the environment and the terminal say about what can be shown.
 @Suite(.ownThread, .serialized) struct EnvironmentTests {
@@ -39,7 +40,10 @@ import Testing
 
     private func interview(_ answers: String) -> Interview {
         var interview = Interview()
-        for case .reply(let reply) in Decoder.decode(Array(answers.utf8)) { interview.take(reply) }
+        var decoder = Decoder()
+        var events: [RawTerminal.Event] = []
+        decoder.decode(Array(answers.utf8).span, into: &events)
+        for case .reply(let reply) in events { interview.take(reply) }
         return interview
     }
 
@@ -72,7 +76,7 @@ import Testing
     ]) func `The terminal's answers decide how pictures are shown`(answers: String, ability: PictureAbility?) {
         #expect(interview(answers).pictures(cell: nil) == ability)
         // What the device says counts more.
-        let measured = interview(answers + "\u{1B}[?1;4c").pictures(cell: Size(7, 13))
+        let measured = interview(answers + "\u{1B}[?1;4c").pictures(cell: (7, 13))
         #expect(measured?.cell == Size(7, 13))
     }
 
@@ -80,7 +84,6 @@ import Testing
         let plain = Interview.questions(isConsole: false)
         let asked = Interview.questions(isConsole: false, ofPictures: true)
         #expect(!plain.contains("\u{1B}_G") && asked.contains("\u{1B}_Gi=31") && asked.contains("\u{1B}[16t"))
-        #expect(asked.hasSuffix("\u{1B}[c"))
         #expect(
             Interview.questions(isConsole: true, ofPictures: true) == Interview.questions(isConsole: true))
     }

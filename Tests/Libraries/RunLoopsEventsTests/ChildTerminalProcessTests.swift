@@ -20,9 +20,9 @@ import Testing
     @Test func `A child leads a session whose controlling terminal is its standard streams`() throws {
         try withLoop { loop in
             let script = """
-                stty size; tty; [ -t 0 ] && [ -t 1 ] && [ -t 2 ] && echo streams; echo own >/dev/tty
+                own=$(tty); stty size; echo $own; [ -t 0 ] && [ -t 1 ] && [ -t 2 ] && echo streams; echo own >/dev/tty
                 read -r _ _ _ _ group session _ foreground _ </proc/$$/stat; echo $$ $group $session $foreground
-                readlink /proc/$$/fd/* | grep -c -e $(tty); readlink /proc/$$/fd/* | grep -c ptmx
+                readlink /proc/$$/fd/* | grep -c -e $own; readlink /proc/$$/fd/* | grep -c ptmx
                 """
             let screen = try Screen(script, on: loop)
             let process = screen.child.process

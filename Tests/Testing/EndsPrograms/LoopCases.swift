@@ -12,6 +12,7 @@ import RunLoopsDiagnostics
 import RunLoopsEvents
 import RunLoopsKit
 import RunLoopsPorts
+import RunLoopsTerminal
 import RunLoopsTesting
 
 import class RunLoops.RunLoop
@@ -366,7 +367,7 @@ private func port(_ change: (inout RunLoop.MessagePort.Limits) -> Void) throws {
     },
 ]
 
-// MARK: RunLoopsCalendar, RunLoopsDiagnostics, LoopUITerminal
+// MARK: RunLoopsCalendar, RunLoopsDiagnostics, RunLoopsTerminal, LoopUITerminal
 
 @MainActor let calendarCases: [EndCase] = [
     EndCase("RunLoopsCalendar.CalendarSchedule.Time.init(hour:minute:second:)") { (value: Int) in
@@ -388,21 +389,24 @@ private func port(_ change: (inout RunLoop.MessagePort.Limits) -> Void) throws {
 ]
 
 @MainActor let terminalCases: [EndCase] = [
-    EndCase("LoopUITerminal.InputTiming.escapeDelay") { (value: Duration) in
+    EndCase("RunLoopsTerminal.InputTiming.escapeDelay") { (value: Duration) in
         var timing = InputTiming()
         timing.escapeDelay = value
     },
-    EndCase("LoopUITerminal.InputTiming.answerTimeout") { (value: Duration) in
+    EndCase("RunLoopsTerminal.InputTiming.answerTimeout") { (value: Duration) in
         var timing = InputTiming()
         timing.answerTimeout = value
     },
-    EndCase("LoopUITerminal.InputTiming.sequenceTimeout") { (value: Duration) in
+    EndCase("RunLoopsTerminal.InputTiming.sequenceTimeout") { (value: Duration) in
         var timing = InputTiming()
         timing.sequenceTimeout = value
     },
-    EndCase("LoopUITerminal.InputTiming.init(escapeDelay:answerTimeout:sequenceTimeout:)") { (value: Duration) in
+    EndCase("RunLoopsTerminal.InputTiming.init(escapeDelay:answerTimeout:sequenceTimeout:)") { (value: Duration) in
         let timing = InputTiming(escapeDelay: value, answerTimeout: value, sequenceTimeout: value)
         print(timing.escapeDelay, timing.answerTimeout, timing.sequenceTimeout)
+    },
+    EndCase("RunLoopsTerminal.RawTerminal.init(_:descriptor:in:)") { (value: Int32) in
+        do { try RawTerminal(descriptor: value).close() } catch { print(error) }
     },
     EndCase("LoopUITerminal.PictureAbility.cell") { (value: Size) in
         var ability = PictureAbility(.kitty, cell: nil)

@@ -3,6 +3,7 @@
 
 internal import LoopUI
 internal import RunLoopsEvents
+internal import RunLoopsTerminal
 
 /// The settings of the terminal and the user's wishes, as the environment variables give them.
 struct Environment {
@@ -23,12 +24,8 @@ struct Environment {
     /// Whether the terminal is the console of Linux, which has neither a mouse nor a title.
     var isConsole: Bool { term == "linux" }
 
-    /// The times to wait for input: `ESCDELAY` is in milliseconds, as in ncurses, and is ignored if it is not a number.
-    var timing: InputTiming {
-        var timing = InputTiming()
-        if let text = value("ESCDELAY"), let delay = UInt32(text) { timing.escapeDelay = .milliseconds(Int64(delay)) }
-        return timing
-    }
+    /// The times to wait for input.
+    var timing: InputTiming { InputTiming(escapeDelay: value("ESCDELAY")) }
 
     /// Whether the locale is a UTF-8 one: the first of `LC_ALL`, `LC_CTYPE` and `LANG` that is set decides, as in
     /// setlocale(3).

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CLoopUITerminalRestore
+internal import CRunLoopsTerminalRestore
 public import LoopUI
 internal import RunLoopsLibC
 

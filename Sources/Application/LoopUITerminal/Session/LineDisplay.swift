@@ -4,6 +4,7 @@
 public import LoopUI
 internal import RunLoops
 internal import RunLoopsLibC
+public import RunLoopsTerminal
 
 /// A display that writes changes as plain lines, for output that is not a terminal, for terminals that cannot move
 /// their cursor, and for screen readers.
@@ -12,7 +13,7 @@ internal import RunLoopsLibC
 /// for lines, with `LOOPUI_LINEAR=1`, delivers each key at once; other terminals deliver the keys of a line at its end.
 @MainActor public final class LineDisplay: Display {
     /// The number of columns and rows; 80 by 24 if the terminal does not report them.
-    public var size: Size { session.size }
+    public var size: Size { Size(session.size) }
     /// The times to wait for the rest of input; they can be changed at any time.
     public var timing: InputTiming {
         get { session.timing }
@@ -27,6 +28,7 @@ internal import RunLoopsLibC
     var shown: Frame?
     let session = Session()
     private var hasInputEnded = false
+    private weak var queue: InputQueue?
 
     /// Makes a display on standard input and output.
     public convenience init() { self.init(environment: .process) }
@@ -50,20 +52,28 @@ internal import RunLoopsLibC
     public func open(_ input: InputQueue) throws {
         let reading = try Device.reopen(STDIN_FILENO, O_RDONLY)
         let writing = try Device.reopen(STDOUT_FILENO, O_WRONLY)
+        input.connect(session)
         if hasSingleKeys {
+            try session.claim()
             session.take = { connection, reason in
                 try Device.take(
                     connection.input, leaving: "", keepsOutput: true, keepsSettings: reason == .afterRelease)
             }
             session.giveBack = { Device.giveBack() }
         }
-        try session.open(input: reading, output: writing, input)
+        session.handle = { [weak self, weak input] event in
+            if event == .hungUp { self?.inputHasEnded() } else { input?.push(event) }
+        }
+        queue = input
+        try session.open(input: reading, output: writing, input.loop, input.modes)
         session.connection?.readsLines = !hasSingleKeys
-        session.connection?.handleEnd = { [weak self] in self?.inputHasEnded() }
     }
 
     /// Stops reading and writing; a second call does nothing.
-    public func close() { session.close() }
+    public func close() {
+        queue?.roomHandler = nil
+        session.close()
+    }
 
     /// Restores the terminal and stops the processes of the job until the user continues them.
     public func suspend() { session.suspend() }
@@ -74,7 +84,7 @@ internal import RunLoopsLibC
     /// Ends the program, but not before it has shown something.
     private func inputHasEnded() {
         hasInputEnded = true
-        if shown != nil { session.queue?.push(.terminate(signal: nil)) }
+        if shown != nil { queue?.push(.terminate(signal: nil)) }
     }
 
     // MARK: Frames
@@ -82,12 +92,13 @@ internal import RunLoopsLibC
     /// Writes the lines that have changed, and the line to which the cursor has moved; returns `busy` while an earlier
     /// write is under way.
     public func present(_ frame: Frame) -> Presentation {
-        session.present {
+        let isWritten = session.write {
             let lines = lines(of: frame)
             shown = frame
-            if hasInputEnded { session.queue?.push(.terminate(signal: nil)) }
+            if hasInputEnded { queue?.push(.terminate(signal: nil)) }
             return Array(lines.utf8)
         }
+        return isWritten ? .taken : .busy
     }
 
     /// Returns the lines that have changed, and the line to which the cursor has moved: a marked row, or a control with

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import LoopUI
+internal import RunLoopsTerminal
 
 /// A display that can release its device to other programs.
 @MainActor private protocol ReleasableDisplay: Display {

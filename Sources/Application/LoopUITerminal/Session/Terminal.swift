@@ -3,6 +3,8 @@
 
 public import LoopUI
 internal import RunLoops
+// With the times of input and the errors of opening, which are part of this library's interface.
+@_exported public import RunLoopsTerminal
 
 /// A terminal as a display: the alternate screen, keys, mouse, focus and pasted text.
 ///
@@ -19,29 +21,24 @@ internal import RunLoops
 /// the message of a trap.
 @MainActor public final class Terminal: Display {
     /// The number of columns and rows; 80 by 24 if the terminal does not report them.
-    public var size: Size { session.size }
+    public var size: Size { Size(session.size) }
     /// The abilities of the terminal: from the environment at first, corrected when the terminal has answered.
     public private(set) var abilities: DisplayAbilities
 
     /// The times to wait for the rest of input and for the terminal's answers; they can be changed at any time.
     public var timing: InputTiming {
-        get { session.timing }
-        set {
-            session.timing = newValue
-            session.connection?.answersUntil = answersUntil
-        }
+        get { terminal.timing }
+        set { terminal.timing = newValue }
     }
 
-    private let descriptor: CInt?
+    private let terminal: RawTerminal
     private let pictureWriter: (any PictureWriter)?
     /// The way in which the terminal shows pictures; nil before it has answered, or if it shows none.
     private var pictureAbility: PictureAbility?
-    private let environment: Environment
+    private let isConsole: Bool
     private var encoder = Encoder()
-    private var modes = ScreenModes()
-    private var interview = Interview()
-    private var opened: ContinuousClock.Instant?
-    let session = Session()
+    private weak var queue: InputQueue?
+    var session: Session { terminal.session }
     /// The last copied text that is not written yet.
     private var copied: String?
 
@@ -56,34 +53,33 @@ internal import RunLoops
     }
 
     init(descriptor: CInt?, pictures: (any PictureWriter)? = nil, environment: Environment) {
-        self.descriptor = descriptor
+        terminal = RawTerminal(
+            [.controlKeys, .alternateScreen, .mouse, .focus, .paste, .keyReleases], descriptor: descriptor,
+            isConsole: environment.isConsole)
         pictureWriter = pictures
-        self.environment = environment
+        isConsole = environment.isConsole
         abilities = environment.abilities
         encoder.abilities = abilities
-        modes.isConsole = environment.isConsole
-        session.timing = environment.timing
+        terminal.timing = environment.timing
     }
 
     /// Sets the terminal to raw mode and shows the alternate screen.
     ///
-    /// - Throws: `RunLoop.SystemCallError` if there is no terminal, or if a system call fails.
+    /// - Throws: `RawTerminal.OpenError` if there is no terminal, or if the process uses it already;
+    ///   `RunLoop.SystemCallError` if a system call fails.
     public func open(_ input: InputQueue) throws {
-        let number = try Device.openTerminal(descriptor)
-        let output = try Device.duplicate(number)
-        session.take = { [unowned self] in try take($0, $1) }
-        session.giveBack = { [unowned self] in giveBack() }
-        session.forget = { [unowned self] in encoder.forget() }
-        session.lettersChanged = { [unowned self] in askPictures() }
-        session.whenWritten = { [unowned self] in writeCopied() }
-        try session.open(input: number, output: output, input)
-        session.connection?.handleReply = { [weak self] in self?.take($0) }
-        session.connection?.filter = { [weak self] in self?.filter($0) }
-        session.connection?.handleEnd = { input.push(.terminate(signal: Self.hangUp)) }
-        session.connection?.write(
-            Interview.questions(isConsole: modes.isConsole, ofPictures: pictureWriter != nil))
-        opened = .now
-        session.connection?.answersUntil = answersUntil
+        queue = input
+        input.connect(session)
+        session.forget = { [weak self] in self?.encoder.forget() }
+        session.lettersChanged = { [weak self] in self?.askPictures() ?? false }
+        terminal.writtenHandler = { [weak self] in self?.writeCopied() }
+        terminal.answered = { [weak self] in self?.hasAnswered() }
+        terminal.eventHandler = { [weak input] event in
+            if event == .hungUp { input?.push(.terminate(signal: Self.hangUp)) } else { input?.push(event) }
+        }
+        try terminal.open(
+            input.loop, input.modes,
+            asking: Interview.questions(isConsole: isConsole, ofPictures: pictureWriter != nil))
         Pasteboard.general.changeHandler = { [weak self] in self?.copy($0) }
     }
 
@@ -93,40 +89,13 @@ internal import RunLoops
     /// Restores the terminal; a second call does nothing.
     public func close() {
         if session.connection != nil { Pasteboard.general.changeHandler = nil }
-        session.close()
-    }
-
-    /// Makes the terminal raw, and shows the alternate screen.
-    private func take(_ connection: Connection, _ reason: Session.Taking) throws {
-        try Device.take(connection.output, leaving: modes.leaving, keepsSettings: reason == .afterRelease)
-        connection.discard()
-        connection.write(reason == .again ? modes.enteringAgain : modes.entering)
-    }
-
-    /// The end of the time in which the terminal may answer; `nil` if it has answered, or was given back since it was
-    /// asked.
-    private var answersUntil: ContinuousClock.Instant? {
-        interview.isOver ? nil : opened.map { $0 + timing.answerTimeout }
-    }
-
-    private func giveBack() {
-        while let connection = session.connection, let limit = answersUntil {
-            let rest = limit - .now
-            guard rest > .zero, Device.waitForInput(connection.input, rest), connection.readOnce() else { break }
-        }
-        // What has come of an answer that is not whole would be typed into the shell.
-        if answersUntil != nil, let connection = session.connection { Device.discardInput(connection.input) }
-        // Asked once.
-        opened = nil
-        session.connection?.answersUntil = nil
-        session.connection?.endInput()
-        session.connection?.discard()
-        Device.giveBack()
+        queue?.roomHandler = nil
+        terminal.close()
     }
 
     /// Writes the changes since the last frame by one call; returns `busy` while an earlier write is under way.
     public func present(_ frame: Frame) -> Presentation {
-        session.present { encoder.encode(frame, pictures: pictures(of: frame)) }
+        session.write { encoder.encode(frame, pictures: pictures(of: frame)) } ? .taken : .busy
     }
 
     private func pictures(of frame: Frame) -> [UInt8] {
@@ -152,7 +121,7 @@ internal import RunLoops
     /// No terminal answers whether it allows this. A terminal that has answered the other questions reads control
     /// strings, and drops this one if it is set to; the console of Linux would show the string.
     private func writeCopied() {
-        guard let text = copied, interview.isOver, !modes.isConsole, !session.isSuspended,
+        guard let text = copied, terminal.interview.isOver, !isConsole, !session.isSuspended,
             let connection = session.connection, !connection.isBusy
         else { return }
         copied = nil
@@ -161,45 +130,31 @@ internal import RunLoops
 
     // MARK: Abilities
 
-    private func take(_ reply: Reply) {
-        if interview.isOver { return }
-        interview.take(reply)
-        guard interview.isOver, let connection = session.connection else { return }
-        connection.answersUntil = nil
-        modes.hasKeyEnds = interview.hasKeyEnds
-        modes.hasResizeReports = interview.hasResizeReports
-        encoder.hasSynchronizedUpdates = interview.hasSynchronizedUpdates
+    private func hasAnswered() {
+        encoder.hasSynchronizedUpdates = terminal.interview.hasSynchronizedUpdates
         let old = abilities
-        abilities = interview.improved(abilities)
+        abilities = terminal.interview.improved(abilities)
         askPictures()
         encoder.abilities = abilities
-        modes.hasKittyPictures = pictureAbility?.way == .kitty
+        terminal.hasKittyPictures = pictureAbility?.way == .kitty
         // Later, when the terminal is taken again.
         if session.isSuspended { return }
-        Device.prepare(leaving: modes.leaving)
-        connection.write(modes.offered)
         writeCopied()
         // A frame may have been shown already.
-        if abilities.colors != old.colors || abilities.hasPictures != old.hasPictures {
-            session.queue?.push(.resized(size))
-        }
+        if abilities.colors != old.colors || abilities.hasPictures != old.hasPictures { queue?.push(.resized(size)) }
     }
 
     /// Determines how pictures are shown now; returns whether this has changed, such as after the user has made the
     /// letters larger.
     @discardableResult
     private func askPictures() -> Bool {
-        guard let connection = session.connection, pictureWriter != nil, interview.isOver, abilities.colors != .none
+        guard let connection = session.connection, pictureWriter != nil, terminal.interview.isOver,
+            abilities.colors != .none
         else { return false }
         let old = pictureAbility
-        pictureAbility = interview.pictures(cell: Device.cellSize(connection.output))
+        pictureAbility = terminal.interview.pictures(cell: Device.cellSize(connection.output))
         abilities.hasPictures = pictureAbility != nil
         if let cell = pictureAbility?.cell { abilities.pointAspect = cell.height / cell.width }
         return pictureAbility != old
-    }
-
-    private func filter(_ input: RawInput) -> RawInput? {
-        guard case .resized(let new) = input else { return input }
-        return session.takeSize(new) ? .resized(size) : nil
     }
 }

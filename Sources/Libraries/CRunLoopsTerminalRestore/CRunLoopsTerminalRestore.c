@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #define _GNU_SOURCE
-#include "CLoopUITerminalRestore.h"
+#include "CRunLoopsTerminalRestore.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -269,7 +269,7 @@ static void watch(void) {
     for (size_t index = 0; index < FATAL; index++) sigaction(fatal[index], &action, &earlier[index]);
 }
 
-int ct_take(int descriptor, int keeps_output, int keeps_settings, const uint8_t *bytes, size_t count) {
+int ct_take(int descriptor, int flags, const uint8_t *bytes, size_t count) {
     static bool has_settings;
     struct termios settings;
     if (tcgetattr(descriptor, &settings) < 0) return -errno;
@@ -277,20 +277,21 @@ int ct_take(int descriptor, int keeps_output, int keeps_settings, const uint8_t 
     // Taken anew after somebody else has changed the settings: those before the first time stay.
     if (!atomic_load(&is_taken)) {
         terminal = descriptor;
-        if (!keeps_settings || !has_settings) before = settings;
+        if (!(flags & CT_KEEPS_SETTINGS) || !has_settings) before = settings;
         has_settings = true;
         owner = getpid();
         // Before the first change: from here on a fault finds what to restore.
         atomic_store(&is_taken, true);
     }
     watch();
-    tcflag_t output = settings.c_oflag;
+    tcflag_t output = settings.c_oflag, local = settings.c_lflag;
     cfmakeraw(&settings);
-    if (keeps_output) settings.c_oflag = output;
+    if (flags & CT_KEEPS_OUTPUT) settings.c_oflag = output;
+    if (flags & CT_KEEPS_SIGNALS) settings.c_lflag |= local & ISIG;
     int result;
     do result = tcsetattr(descriptor, TCSANOW, &settings);
     while (result < 0 && errno == EINTR);
-    if (!keeps_output) divert_output();
+    if (!(flags & CT_KEEPS_OUTPUT)) divert_output();
     return result < 0 ? -errno : 0;
 }
 

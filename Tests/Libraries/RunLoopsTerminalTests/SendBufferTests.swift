@@ -5,7 +5,7 @@ import Glibc
 import RunLoopsTestSupport
 import Testing
 
-@testable import LoopUITerminal
+@testable import RunLoopsTerminal
 
 /// The bytes that wait for a terminal.
 @Suite struct SendBufferTests {

@@ -6,8 +6,8 @@
 // Everything that is needed for that is kept in static storage and prepared beforehand, since a signal's handler can
 // neither allocate nor run Swift. One terminal a process. ct_take and ct_prepare belong to one thread.
 
-#ifndef CLOOPUITERMINALRESTORE_H
-#define CLOOPUITERMINALRESTORE_H
+#ifndef CRUNLOOPSTERMINALRESTORE_H
+#define CRUNLOOPSTERMINALRESTORE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -15,13 +15,18 @@
 // The most bytes that can be prepared.
 #define CT_ROOM 256
 
+// The output is processed as before, and nothing is kept.
+#define CT_KEEPS_OUTPUT 1
+// The settings that were noted before stay: another program, which has had the terminal in between, may have left others behind.
+#define CT_KEEPS_SETTINGS 2
+// The keys of signals (Ctrl-C, Ctrl-Z) stay keys of signals.
+#define CT_KEEPS_SIGNALS 4
+
 // Notes the settings of the terminal and the bytes that undo what is about to be written to it, and makes it raw:
 // bytes come one by one and unseen, no key is a signal. The last 16 KB of what is written to standard output and standard
-// error, where they are terminals, are kept until the terminal is given back. With `keeps_output` the output is processed as
-// before, and nothing is kept. With `keeps_settings` the settings that were noted before stay: another program, which has had
-// the terminal in between, may have left others behind. From now on the end of the process gives the terminal back. 0 or a
-// negative errno.
-int ct_take(int descriptor, int keeps_output, int keeps_settings, const uint8_t *bytes, size_t count);
+// error, where they are terminals, are kept until the terminal is given back. The flags are those above. From now on the end
+// of the process gives the terminal back. 0 or a negative errno.
+int ct_take(int descriptor, int flags, const uint8_t *bytes, size_t count);
 
 // Other bytes from now on. Async-signal-safe handlers see the old bytes or the new ones.
 void ct_prepare(const uint8_t *bytes, size_t count);

@@ -1,15 +1,16 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CLoopUITerminalRestore
-internal import LoopUI
+internal import CRunLoopsTerminalRestore
 internal import RunLoops
 internal import RunLoopsEvents
 internal import RunLoopsLibC
 
 /// The signals that a program on a terminal gets.
 @MainActor final class Signals {
-    private let queue: InputQueue
+    private let loop: RunLoop
+    private let modes: [RunLoop.Mode]
+    private let stopRequested: () -> Void
     private let goOn: () -> Void
     private var sources: [SignalSource] = []
     /// Whether another program has the terminal, and therefore receives the signals of keys.
@@ -18,15 +19,19 @@ internal import RunLoopsLibC
     private var jobSources: [SignalSource] = []
 
     /// - Parameters:
-    ///   - queue: Receives requests to end and to stop.
+    ///   - loop: Receives the signals.
+    ///   - modes: The modes in which it receives them.
+    ///   - terminate: Called with a signal that is to end the program.
+    ///   - stopRequested: Called when the program is to stop, as by Ctrl-Z.
     ///   - resize: Called when the terminal may have another size.
     ///   - goOn: Called when the process continues after another process has stopped it.
     /// - Throws: The error of a system call that has failed.
     init(
-        _ queue: InputQueue, resize: @escaping () -> Void, goOn: @escaping () -> Void
+        _ loop: RunLoop, _ modes: [RunLoop.Mode], terminate: @escaping (CInt) -> Void,
+        stopRequested: @escaping () -> Void, resize: @escaping () -> Void, goOn: @escaping () -> Void
     ) throws(RunLoop.SystemCallError) {
-        self.queue = queue
-        self.goOn = goOn
+        (self.loop, self.modes) = (loop, modes)
+        (self.stopRequested, self.goOn) = (stopRequested, goOn)
         for signal in [SIGTERM, SIGHUP, SIGINT, SIGQUIT] {
             // A parent that ignores hang-ups, as nohup does, means its children too.
             if signal == SIGHUP, ct_is_ignored(signal) != 0 { continue }
@@ -35,7 +40,7 @@ internal import RunLoopsLibC
                 try source(signal, "end") { [weak self] in
                     // Keys that the user has pressed for another program, as in system(3).
                     if isKey, self?.isReleased == true { return }
-                    queue.push(.terminate(signal: signal))
+                    terminate(signal)
                 })
         }
         sources.append(try source(SIGWINCH, "resize", resize))
@@ -43,7 +48,7 @@ internal import RunLoopsLibC
     }
 
     private func takeJobSignals() throws(RunLoop.SystemCallError) {
-        jobSources = [try source(SIGTSTP, "stop") { [queue] in queue.push(.suspend) }]
+        jobSources = [try source(SIGTSTP, "stop", stopRequested)]
         jobSources.append(try source(SIGCONT, "go on", goOn))
     }
 
@@ -51,7 +56,7 @@ internal import RunLoopsLibC
         _ signal: CInt, _ label: String, _ body: @escaping () -> Void
     ) throws(RunLoop.SystemCallError) -> SignalSource {
         let source = try SignalSource(signal, label: label) { _, _ in body() }
-        for mode in queue.modes { try queue.loop.add(source, in: mode) }
+        for mode in modes { try loop.add(source, in: mode) }
         return source
     }
 

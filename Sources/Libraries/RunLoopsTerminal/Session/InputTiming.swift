@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// The times that a display on a terminal waits for the rest of its input.
+/// The times to wait for the rest of a terminal's input.
 ///
 /// A time below zero counts as zero, and a time above ``longest`` as ``longest``.
 public struct InputTiming: Hashable, Sendable {
@@ -56,6 +56,13 @@ public struct InputTiming: Hashable, Sendable {
         self.escapeDelay = escapeDelay
         self.answerTimeout = answerTimeout
         self.sequenceTimeout = sequenceTimeout
+    }
+
+    /// Creates the times with the escape delay in milliseconds, as in the variable `ESCDELAY` of ncurses; it is ignored
+    /// if it is not a number.
+    package init(escapeDelay text: String?) {
+        self.init()
+        if let text, let delay = UInt32(text) { escapeDelay = .milliseconds(Int64(delay)) }
     }
 
     private static func clamped(_ time: Duration) -> Duration { min(max(.zero, time), longest) }

@@ -1,21 +1,21 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LoopUI
 internal import RunLoops
 internal import RunLoopsEvents
 internal import RunLoopsLibC
 
 /// The connection to a device: decodes the bytes that are read, and keeps bytes to write until the device takes them.
-@MainActor final class Connection {
+@MainActor package final class Connection {
     /// The shortest pause before a Ctrl-C that ends a pasted text; within a pasted text, bytes arrive without such
     /// pauses.
     private static let pauseBeforeInterrupt = Duration.milliseconds(100)
 
-    let input: CInt
-    let output: CInt
+    package let input: CInt
+    package let output: CInt
     private let isBlocking: Bool
-    private let queue: InputQueue
+    private let loop: RunLoop
+    private let modes: [RunLoop.Mode]
     private var reader: RunLoop.DescriptorSource?
     private var writer: RunLoop.DescriptorSource?
     private var alarm: RunLoop.Timer?
@@ -26,23 +26,23 @@ internal import RunLoopsLibC
     /// a key.
     private var lastRead = ContinuousClock.now
     private var decoder = Decoder()
-    private var decoded: [Decoded] = []
+    private var decoded: [Event] = []
+    /// How many of the decoded events were handed on.
+    private var handedOn = 0
     /// Reads a description that could not be opened once more, and is blocking, without waiting too.
     private let reading: NonWaitingInput
     private var buffer = [UInt8](repeating: 0, count: 1 << 14)
     private var waiting = SendBuffer()
     private var hasEnded = false
 
-    /// Called for each reply.
-    var handleReply: (Reply) -> Void = { _ in }
-    /// Called for each input; its result is pushed instead of the input, and nothing is pushed if it is nil.
-    var filter: (RawInput) -> RawInput? = { $0 }
-    /// Called when nothing more can be read.
-    var handleEnd: () -> Void = {}
+    /// Called for each event.
+    var handle: (Event) -> Void = { _ in }
+    /// Returns whether no event can be handled now, so that reading waits; after a change, ``watch()`` is called.
+    var isFull: () -> Bool = { false }
     /// Called when the device has taken everything.
     var handleWritten: () -> Void = {}
     /// Whether a line feed counts as the enter key, as is needed if the terminal edits lines itself.
-    var readsLines = false
+    package var readsLines = false
     /// The times to wait for the rest of input.
     var timing = InputTiming()
     /// The end of the time in which the device may answer: an escape before this instant may be the beginning of an
@@ -54,37 +54,36 @@ internal import RunLoopsLibC
     /// Makes a connection that owns both descriptors.
     ///
     /// - Throws: The error of a system call that has failed.
-    init(input: CInt, output: CInt, queue: InputQueue) throws(RunLoop.SystemCallError) {
+    init(input: CInt, output: CInt, _ loop: RunLoop, _ modes: [RunLoop.Mode]) throws(RunLoop.SystemCallError) {
         self.input = input
         self.output = output
         isBlocking = Device.isBlocking(output)
         reading = NonWaitingInput(isOwn: !Device.isBlocking(input))
-        self.queue = queue
-        let reader = RunLoop.DescriptorSource(input, for: .readable, closes: true, label: "terminal input") {
+        (self.loop, self.modes) = (loop, modes)
+        let reader = RunLoop.DescriptorSource(input, for: [], closes: true, label: "terminal input") {
             [weak self] _, _ in self?.readOnce()
         }
         let writer = RunLoop.DescriptorSource(output, for: [], closes: true, label: "terminal output") {
             [weak self] _, _ in self?.writeOn()
         }
-        for mode in queue.modes {
-            try queue.loop.add(reader, in: mode)
-            try queue.loop.add(writer, in: mode)
+        for mode in modes {
+            try loop.add(reader, in: mode)
+            try loop.add(writer, in: mode)
         }
         (self.reader, self.writer) = (reader, writer)
-        queue.roomHandler = { [weak self] in self?.watch() }
     }
 
     func close() {
-        queue.roomHandler = nil
         alarm?.invalidate()
         reader?.invalidate()
         writer?.invalidate()
         (alarm, reader, writer) = (nil, nil, nil)
     }
 
-    /// Sets the events that the loop waits for: input unless the queue is full, and room to write while bytes wait.
-    private func watch() {
-        reader?.events = hasEnded || isPaused || queue.isFull ? [] : .readable
+    /// Sets the events that the loop waits for: input unless no event can be handled, and room to write while bytes
+    /// wait.
+    package func watch() {
+        reader?.events = hasEnded || isPaused || isFull() ? [] : .readable
         writer?.events = waiting.isEmpty ? [] : .writable
     }
 
@@ -103,7 +102,7 @@ internal import RunLoopsLibC
         guard count > 0 else {
             hasEnded = true
             watch()
-            handleEnd()
+            handle(.hungUp)
             return false
         }
         if readsLines { for index in 0..<count where buffer[index] == 0x0A { buffer[index] = 0x0D } }
@@ -112,7 +111,7 @@ internal import RunLoopsLibC
         if decoder.isInPaste { lastRead = .now }
         handOn()
         setAlarm()
-        if queue.isFull { watch() }
+        if isFull() { watch() }
         return true
     }
 
@@ -131,9 +130,9 @@ internal import RunLoopsLibC
     private static func isInterrupt(_ bytes: [UInt8]) -> Bool {
         if bytes.count > 32 { return false }
         var decoder = Decoder()
-        var keys: [Decoded] = []
+        var keys: [Event] = []
         decoder.decode(bytes.span, into: &keys)
-        return keys == [.input(.key(KeyInput(.character("c"), modifiers: .control)))]
+        return keys == [.key(KeyPress(.character("c"), modifiers: .control))]
     }
 
     /// Starts, keeps or stops the timer after which the missing rest of the input counts as lost.
@@ -147,7 +146,7 @@ internal import RunLoopsLibC
         // The terminal still owes answers, of which this may be the beginning.
         if decoder.isWaiting, let answersUntil { time = max(time, answersUntil - .now) }
         let timer = RunLoop.Timer(.after(time), label: "escape") { [weak self] _ in self?.timeHasPassed() }
-        for mode in queue.modes { queue.loop.add(timer, in: mode) }
+        for mode in modes { loop.add(timer, in: mode) }
         alarm = timer
     }
 
@@ -172,29 +171,31 @@ internal import RunLoopsLibC
         handOn()
     }
 
+    /// Hands on the events that were read; a handler that reads on continues here.
     private func handOn() {
-        var all: [Decoded] = []
-        swap(&all, &decoded)
-        defer {
-            // The memory is used again.
-            all.removeAll(keepingCapacity: true)
-            if decoded.isEmpty { swap(&all, &decoded) }
+        while handedOn < decoded.count {
+            handedOn += 1
+            handle(decoded[handedOn - 1])
         }
-        for one in all {
-            switch one {
-            case .reply(let reply): handleReply(reply)
-            case .input(let input): if let input = filter(input) { queue.push(input) }
-            }
-        }
+        decoded.removeAll(keepingCapacity: true)
+        handedOn = 0
+    }
+
+    /// Hands on the replies among the events that were read, before the others.
+    func handOnReplies() {
+        let rest = decoded[handedOn...]
+        decoded.removeSubrange(handedOn...)
+        decoded += rest.filter { !$0.isReply }
+        for event in rest where event.isReply { handle(event) }
     }
 
     // MARK: Output
 
     /// Whether an earlier write is still under way.
-    var isBusy: Bool { !waiting.isEmpty }
+    package var isBusy: Bool { !waiting.isEmpty }
 
     /// Writes bytes, behind those that still wait.
-    func write(_ bytes: [UInt8]) {
+    package func write(_ bytes: [UInt8]) {
         if bytes.isEmpty { return }
         let wasBusy = isBusy
         waiting.append(bytes)
@@ -203,12 +204,19 @@ internal import RunLoopsLibC
         if isBusy != wasBusy { watch() }
     }
 
-    func write(_ text: String) { write(Array(text.utf8)) }
+    package func write(_ text: String) { write(Array(text.utf8)) }
 
     /// Drops the bytes that still wait.
     func discard() {
         waiting.removeAll()
         watch()
+    }
+
+    /// Writes the bytes that still wait, as far as the terminal takes them in the time of a restoration.
+    func sendRest() {
+        if waiting.isEmpty { return }
+        waiting.withBytes { Device.sendRest($0, to: output) }
+        discard()
     }
 
     private func writeOn() {

@@ -1,13 +1,11 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LoopUI
-
 /// The terminal's answer to a question about a colour, such as `11;rgb:1c1c/1c1c/1c1c`.
 enum ColorReply {
     static func parse(_ text: String) -> Reply? {
         var fields = text.split(separator: ";", omittingEmptySubsequences: false)[...]
-        let slot: ColorSlot
+        let slot: RawTerminal.ColorSlot
         switch fields.popFirst() {
         case "4":
             guard let number = fields.popFirst().flatMap({ Int($0) }) else { return nil }
@@ -21,7 +19,7 @@ enum ColorReply {
         guard parts.count >= 3, let red = part(parts[0]), let green = part(parts[1]), let blue = part(parts[2]) else {
             return nil
         }
-        return .color(slot, .rgb(red, green, blue))
+        return .color(slot, red: red, green: green, blue: blue)
     }
 
     /// Returns the value of one to four hexadecimal digits, scaled to a byte.

@@ -1,9 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LoopUI
-
-/// Turns the bytes of a terminal into inputs and replies; a value, without time and without a descriptor.
+/// Turns the bytes of a terminal into events; a value, without time and without a descriptor.
 ///
 /// The result does not depend on how the bytes are divided into pieces. Memory is bounded: 32 parameters, and 64 KiB of
 /// a string or of a part of pasted text. If the rest of a sequence, a string or a pasted text is lost,
@@ -75,7 +73,7 @@ struct Decoder {
     var isOpen: Bool { if case .ground = state { false } else { !isWaiting } }
 
     /// Counts the bytes so far as a key; called if no byte has followed in time.
-    mutating func timeHasPassed(into output: inout [Decoded]) {
+    mutating func timeHasPassed(into output: inout [Event]) {
         guard isWaiting else { return }
         let old = state
         state = .ground
@@ -96,7 +94,7 @@ struct Decoder {
     /// Ends an unfinished sequence, string or pasted text; the next bytes begin anew.
     ///
     /// A pasted text is delivered as far as it was read. An unfinished sequence and an unfinished string are dropped.
-    mutating func endIsLost(into output: inout [Decoded]) {
+    mutating func endIsLost(into output: inout [Event]) {
         switch state {
         case .ground: return
         case .paste:
@@ -127,7 +125,7 @@ struct Decoder {
         lateBeginning = []
         guard isInTime, case .ground = state else { return }
         guard Self.isWholeSequence(beginning + bytes) else { return }
-        var nothing: [Decoded] = []
+        var nothing: [Event] = []
         decode(beginning.span, into: &nothing)
     }
 
@@ -147,7 +145,7 @@ struct Decoder {
         }
     }
 
-    private mutating func emitAlt(_ character: Character, into output: inout [Decoded]) {
+    private mutating func emitAlt(_ character: Character, into output: inout [Event]) {
         isAlt = true
         emit(.character(character), into: &output)
     }
@@ -155,7 +153,7 @@ struct Decoder {
     /// Decodes bytes.
     ///
     /// - Complexity: O(bytes).
-    mutating func decode(_ bytes: Span<UInt8>, into output: inout [Decoded]) {
+    mutating func decode(_ bytes: Span<UInt8>, into output: inout [Event]) {
         var index = 0
         while index < bytes.count {
             switch state {
@@ -167,7 +165,7 @@ struct Decoder {
     }
 
     /// Decodes a byte; returns false if the byte is to be decoded again in the new state.
-    private mutating func step(_ byte: UInt8, into output: inout [Decoded]) -> Bool {
+    private mutating func step(_ byte: UInt8, into output: inout [Event]) -> Bool {
         switch state {
         case .ground, .paste: false
         case .scalar(let missing, let next): stepScalar(byte, missing, next, into: &output)
@@ -182,16 +180,16 @@ struct Decoder {
     }
 
     private mutating func emit(
-        _ key: Key, _ modifiers: KeyModifiers = [], _ phase: KeyInput.Phase = .began, into output: inout [Decoded]
+        _ key: Key, _ modifiers: Modifiers = [], _ phase: KeyPress.Phase = .began, into output: inout [Event]
     ) {
-        output.append(.input(.key(KeyInput(key, modifiers: isAlt ? modifiers.union(.alt) : modifiers, phase: phase))))
+        output.append(.key(KeyPress(key, modifiers: isAlt ? modifiers.union(.alt) : modifiers, phase: phase)))
         isAlt = false
     }
 
     // MARK: Text
 
     /// Decodes characters up to the next sequence; returns the index of the first byte that is not decoded.
-    private mutating func decodeText(_ bytes: Span<UInt8>, from start: Int, into output: inout [Decoded]) -> Int {
+    private mutating func decodeText(_ bytes: Span<UInt8>, from start: Int, into output: inout [Event]) -> Int {
         var index = start
         while index < bytes.count {
             let byte = bytes[index]
@@ -230,7 +228,7 @@ struct Decoder {
     }
 
     private mutating func stepScalar(
-        _ byte: UInt8, _ missing: Int, _ next: ClosedRange<UInt8>, into output: inout [Decoded]
+        _ byte: UInt8, _ missing: Int, _ next: ClosedRange<UInt8>, into output: inout [Event]
     ) -> Bool {
         guard next.contains(byte) else {
             state = .ground
@@ -245,7 +243,7 @@ struct Decoder {
 
     // MARK: Sequences
 
-    private mutating func stepEscape(_ byte: UInt8, into output: inout [Decoded]) -> Bool {
+    private mutating func stepEscape(_ byte: UInt8, into output: inout [Event]) -> Bool {
         switch byte {
         case 0x1B:
             // The first of three was a key; of two, the first is the alt key of rxvt.
@@ -277,7 +275,7 @@ struct Decoder {
     }
 
     /// Decodes a byte after escape and O.
-    private mutating func stepFunctional(_ byte: UInt8, into output: inout [Decoded]) -> Bool {
+    private mutating func stepFunctional(_ byte: UInt8, into output: inout [Event]) -> Bool {
         if (0x30...0x39).contains(byte), parameters[0] ?? 0 < 10 {
             parameters.append(digit: Int(byte - 0x30))
             return true
@@ -292,7 +290,7 @@ struct Decoder {
     }
 
     /// Decodes a byte after escape and a bracket.
-    private mutating func stepControl(_ byte: UInt8, into output: inout [Decoded]) -> Bool {
+    private mutating func stepControl(_ byte: UInt8, into output: inout [Event]) -> Bool {
         switch byte {
         case 0x30...0x39: parameters.append(digit: Int(byte - 0x30))
         case 0x3A, 0x3B: parameters.separate(inGroup: byte == 0x3A)
@@ -313,7 +311,7 @@ struct Decoder {
         return true
     }
 
-    private mutating func endControl(_ final: UInt8, into output: inout [Decoded]) {
+    private mutating func endControl(_ final: UInt8, into output: inout [Event]) {
         state = .ground
         defer { isAlt = false }
         if parameters.isTooLong { return }
@@ -326,8 +324,7 @@ struct Decoder {
                 isAlt = alt
                 emit(key.key, key.modifiers, key.phase, into: &output)
             }
-        case .input(let input): output.append(.input(input))
-        case .reply(let reply): output.append(.reply(reply))
+        case .event(let event): output.append(event)
         case .pasteBegins:
             collected.removeAll(keepingCapacity: true)
             (matched, lastWasReturn) = (0, false)
@@ -337,18 +334,18 @@ struct Decoder {
     }
 
     /// Decodes a byte after escape and two brackets: the function keys of the Linux console.
-    private mutating func stepConsole(_ byte: UInt8, into output: inout [Decoded]) -> Bool {
+    private mutating func stepConsole(_ byte: UInt8, into output: inout [Event]) -> Bool {
         state = .ground
         if (0x41...0x45).contains(byte) { emit(.function(Int(byte) - 0x40), into: &output) }
         isAlt = false
         return byte >= 0x20
     }
 
-    private mutating func stepOldMouse(_ byte: UInt8, into output: inout [Decoded]) -> Bool {
+    private mutating func stepOldMouse(_ byte: UInt8, into output: inout [Event]) -> Bool {
         guard let report = oldMouse.take(byte) else { return true }
         state = .ground
         isAlt = false
-        if let input = report { output.append(.input(input)) }
+        if let event = report { output.append(event) }
         return true
     }
 
@@ -370,7 +367,7 @@ struct Decoder {
         return true
     }
 
-    private mutating func stepStringEscape(_ byte: UInt8, into output: inout [Decoded]) -> Bool {
+    private mutating func stepStringEscape(_ byte: UInt8, into output: inout [Event]) -> Bool {
         let isEnd = byte == 0x07 || byte == UInt8(ascii: "\\")
         if isEnd, let reply = Self.reply(introducer, collected) { output.append(.reply(reply)) }
         endString()
@@ -401,7 +398,7 @@ struct Decoder {
     private static let pasteEnd = Array("\u{1B}[201~".utf8)
 
     /// Collects pasted text up to its end; returns the index of the first byte that is not collected.
-    private mutating func collectPaste(_ bytes: Span<UInt8>, from start: Int, into output: inout [Decoded]) -> Int {
+    private mutating func collectPaste(_ bytes: Span<UInt8>, from start: Int, into output: inout [Event]) -> Int {
         var index = start
         while index < bytes.count {
             let byte = bytes[index]
@@ -426,7 +423,7 @@ struct Decoder {
     }
 
     /// Appends a byte to the pasted text; a line ends with a line feed, whatever the terminal sends.
-    private mutating func collect(_ byte: UInt8, into output: inout [Decoded]) {
+    private mutating func collect(_ byte: UInt8, into output: inout [Event]) {
         defer { lastWasReturn = byte == 0x0D }
         if byte == 0x0A, lastWasReturn { return }
         collected.append(byte == 0x0D ? 0x0A : byte)
@@ -437,8 +434,8 @@ struct Decoder {
         emitPaste(isWhole ? collected.count : begin, isLast: false, into: &output)
     }
 
-    private mutating func emitPaste(_ count: Int, isLast: Bool, into output: inout [Decoded]) {
-        output.append(.input(.paste(String(decoding: collected[..<count], as: UTF8.self), isLast: isLast)))
+    private mutating func emitPaste(_ count: Int, isLast: Bool, into output: inout [Event]) {
+        output.append(.paste(String(decoding: collected[..<count], as: UTF8.self), isLast: isLast))
         collected.removeSubrange(..<count)
         if isLast { collected = [] }
     }

@@ -1,14 +1,13 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CLoopUITerminalRestore
-internal import LoopUI
-internal import RunLoops
+internal import CRunLoopsTerminalRestore
+package import RunLoops
 internal import RunLoopsEvents
 internal import RunLoopsLibC
 
 /// System calls on the terminal and on the standard descriptors.
-enum Device {
+package enum Device {
     /// Opens the pipe or terminal of a standard descriptor once more; if that is not possible, returns a duplicate of the
     /// descriptor.
     ///
@@ -18,7 +17,7 @@ enum Device {
     ///
     /// - Throws: `EBADF` if the descriptor is closed, or is not open on a stream of bytes: if a stream was closed when
     ///   the program was started, a descriptor of the system's events may have the stream's number.
-    static func reopen(_ descriptor: CInt, _ access: CInt) throws(RunLoop.SystemCallError) -> CInt {
+    package static func reopen(_ descriptor: CInt, _ access: CInt) throws(RunLoop.SystemCallError) -> CInt {
         var status = stat()
         if fstat(descriptor, &status) != 0 { throw RunLoop.SystemCallError(call: "fstat", code: errno) }
         let kind = status.st_mode & S_IFMT
@@ -49,26 +48,38 @@ enum Device {
         return number
     }
 
-    /// Opens the terminal on a descriptor; if `descriptor` is nil, the terminal of the process, or the terminal on
-    /// standard output if the process has none.
-    static func openTerminal(_ descriptor: CInt?) throws(RunLoop.SystemCallError) -> CInt {
+    /// Opens the terminal on a descriptor, for reading and for writing; if `descriptor` is nil, the terminal of the
+    /// process, or the terminal on a standard stream if the process has none.
+    static func openTerminal(_ descriptor: CInt?) throws -> (input: CInt, output: CInt) {
+        let input = try openOnce(descriptor)
+        do {
+            if isatty(input) != 1 { throw RawTerminal.OpenError.notATerminal }
+            return (input, try duplicate(input))
+        } catch {
+            close(input)
+            throw error
+        }
+    }
+
+    private static func openOnce(_ descriptor: CInt?) throws(RunLoop.SystemCallError) -> CInt {
         if descriptor == nil, let number = NonWaitingInput.open("/dev/tty", O_RDWR) { return number }
-        return try reopen(descriptor ?? STDOUT_FILENO, O_RDWR)
+        let streams = [STDOUT_FILENO, STDIN_FILENO, STDERR_FILENO]
+        return try reopen(descriptor ?? streams.first { isatty($0) == 1 } ?? STDOUT_FILENO, O_RDWR)
     }
 
     /// Returns the number of columns and rows; nil if the terminal does not know them.
     static func size(_ descriptor: CInt) -> Size? {
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return nil }
-        return Size(Double(size.ws_col), Double(size.ws_row))
+        return Size(columns: Int(size.ws_col), rows: Int(size.ws_row))
     }
 
     /// Returns the size of a cell in pixels; nil if the terminal does not report its size in pixels.
-    static func cellSize(_ descriptor: CInt) -> Size? {
+    package static func cellSize(_ descriptor: CInt) -> (width: Int, height: Int)? {
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return nil }
         let (width, height) = (size.ws_xpixel / size.ws_col, size.ws_ypixel / size.ws_row)
-        return width > 0 && height > 0 ? Size(Double(width), Double(height)) : nil
+        return width > 0 && height > 0 ? (Int(width), Int(height)) : nil
     }
 
     /// Makes the terminal raw, and registers its restoration for every way in which the process can end.
@@ -80,20 +91,34 @@ enum Device {
     ///   - keepsOutput: Whether output is processed as before, and standard output and standard error stay as they are.
     ///   - keepsSettings: Whether the terminal settings that were saved earlier are restored at the end, instead of the
     ///     present ones.
-    static func take(
-        _ descriptor: CInt, leaving: String, keepsOutput: Bool = false, keepsSettings: Bool = false
+    ///   - keepsSignals: Whether Ctrl-C, Ctrl-\\ and Ctrl-Z stay signals.
+    package static func take(
+        _ descriptor: CInt, leaving: String, keepsOutput: Bool = false, keepsSettings: Bool = false,
+        keepsSignals: Bool = false
     ) throws(RunLoop.SystemCallError) {
         let bytes = Array(leaving.utf8)
-        let result = ct_take(descriptor, keepsOutput ? 1 : 0, keepsSettings ? 1 : 0, bytes, bytes.count)
+        let flags =
+            (keepsOutput ? CT_KEEPS_OUTPUT : 0) | (keepsSettings ? CT_KEEPS_SETTINGS : 0)
+            | (keepsSignals ? CT_KEEPS_SIGNALS : 0)
+        let result = ct_take(descriptor, flags, bytes, bytes.count)
         if result < 0 { throw RunLoop.SystemCallError(call: "tcsetattr", code: -result) }
     }
 
     /// Restores the terminal and the standard streams, and shows the text that was printed meanwhile; never waits for
     /// long.
-    static func giveBack() {
+    package static func giveBack() {
         ct_flush()
         ct_give_back()
     }
+
+    /// Writes bytes that the terminal has not taken yet, with the limits of time of a restoration.
+    static func sendRest(_ bytes: UnsafeRawBufferPointer, to descriptor: CInt) {
+        // SAFETY: the call reads the bytes of the buffer, which is valid meanwhile.
+        _ = ct_write(descriptor, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
+    }
+
+    /// Ends the process by a signal, as if it had never been caught.
+    package static func die(of signal: CInt) { ct_die(signal) }
 
     /// Drops typed keys and answers of the terminal that were not read yet.
     static func discardInput(_ descriptor: CInt) { tcflush(descriptor, TCIFLUSH) }

@@ -2,17 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import LoopUI
 import RunLoopsTestSupport
+import TerminalTestSupport
 import Testing
 
-@testable import LoopUITerminal
+@testable import RunLoopsTerminal
 
 extension Decoder {
     /// Everything that comes of bytes, cut into parts of a length.
-    static func decode(_ bytes: [UInt8], parts: Int = .max, waits: Bool = false) -> [Decoded] {
+    static func decode(_ bytes: [UInt8], parts: Int = .max, waits: Bool = false) -> [Event] {
         var decoder = Decoder()
-        var output: [Decoded] = []
+        var output: [Event] = []
         var start = 0
         while start < bytes.count {
             let end = bytes.count - start <= parts ? bytes.count : start + parts
@@ -25,8 +25,8 @@ extension Decoder {
 
     static func keys(_ text: String, waits: Bool = false) -> [String] {
         decode(Array(text.utf8), waits: waits).map { one in
-            guard case .input(.key(let key)) = one else { return "\(one)" }
-            let names: [(KeyModifiers, String)] = [
+            guard case .key(let key) = one else { return "\(one)" }
+            let names: [(Modifiers, String)] = [
                 (.control, "control-"), (.alt, "alt-"), (.shift, "shift-"), (.command, "command-"),
             ]
             let modifiers = names.map { key.modifiers.contains($0.0) ? $0.1 : "" }.joined()
@@ -35,18 +35,6 @@ extension Decoder {
             return "\(modifiers)\(key.key)\(phase)"
         }
     }
-}
-
-/// What a body takes of the processor, whatever else the machine does.
-func processorTime(_ body: () -> Void) -> Duration {
-    func now() -> Duration {
-        var time = timespec()
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
-    }
-    let begin = now()
-    body()
-    return now() - begin
 }
 
 @Suite(.ownThread) struct DecoderTests {
@@ -97,37 +85,36 @@ func processorTime(_ body: () -> Void) -> Duration {
     }
 
     @Test(arguments: [
-        ("<0;3;4M", RawInput.pointer(PointerInput(.began, at: Point(2, 3)))),
-        ("<32;3;4M", .pointer(PointerInput(.moved, at: Point(2, 3)))),
-        ("<2;1;1m", .pointer(PointerInput(.ended, at: .zero, button: 2))),
-        ("<28;3;4M", .pointer(PointerInput(.began, at: Point(2, 3), modifiers: [.shift, .alt, .control]))),
-        ("<128;1;1M", .pointer(PointerInput(.began, at: .zero, button: 7))),
-        ("<64;3;4M", .wheel(WheelInput(Point(0, -1), at: Point(2, 3)))),
-        ("<65;3;4M", .wheel(WheelInput(Point(0, 1), at: Point(2, 3)))),
-        ("<67;3;4M", .wheel(WheelInput(Point(1, 0), at: Point(2, 3)))),
+        ("<0;3;4M", Event.mouse(Mouse(.pressed, column: 2, row: 3))),
+        ("<32;3;4M", .mouse(Mouse(.moved, column: 2, row: 3))),
+        ("<2;1;1m", .mouse(Mouse(.released, button: 2, column: 0, row: 0))),
+        ("<28;3;4M", .mouse(Mouse(.pressed, column: 2, row: 3, modifiers: [.shift, .alt, .control]))),
+        ("<128;1;1M", .mouse(Mouse(.pressed, button: 7, column: 0, row: 0))),
+        ("<64;3;4M", .mouse(Mouse(.wheel(columns: 0, rows: -1), column: 2, row: 3))),
+        ("<65;3;4M", .mouse(Mouse(.wheel(columns: 0, rows: 1), column: 2, row: 3))),
+        ("<67;3;4M", .mouse(Mouse(.wheel(columns: 1, rows: 0), column: 2, row: 3))),
         ("I", .focus(true)), ("O", .focus(false)),
-        ("48;30;100;600;800t", .resized(Size(100, 30))),
-    ]) func `Mouse, focus and size reports are decoded as inputs`(sequence: String, input: RawInput) {
-        #expect(Decoder.decode(Array("\u{1B}[\(sequence)".utf8)) == [.input(input)])
+        ("48;30;100;600;800t", .resized(Size(columns: 100, rows: 30))),
+    ]) func `Mouse, focus and size reports are decoded as events`(sequence: String, event: Event) {
+        #expect(Decoder.decode(Array("\u{1B}[\(sequence)".utf8)) == [event])
     }
 
     @Test func `A release in a three-byte mouse report is assigned to the pressed button`() {
         let bytes: [UInt8] = [0x1B, 0x5B, 0x4D, 34, 35, 36, 0x1B, 0x5B, 0x4D, 66, 36, 36, 0x1B, 0x5B, 0x4D, 35, 36, 36]
-        let inputs: [(PointerInput.Phase, Double)] = [(.began, 2), (.moved, 3), (.ended, 3)]
+        let actions: [(Mouse.Action, Int)] = [(.pressed, 2), (.moved, 3), (.released, 3)]
         #expect(
-            Decoder.decode(bytes)
-                == inputs.map { .input(.pointer(PointerInput($0.0, at: Point($0.1, 3), button: 2))) })
+            Decoder.decode(bytes) == actions.map { .mouse(Mouse($0.0, button: 2, column: $0.1, row: 3)) })
     }
 
     @Test(arguments: [
-        ("\u{1B}[?62;4;22c", Reply.deviceAttributes([62, 4, 22])), ("\u{1B}[?2026;2$y", .mode(2026, 2)),
-        ("\u{1B}[?5u", .keyboardFlags(5)), ("\u{1B}[?3;7R", .cursor(Point(6, 2))),
-        ("\u{1B}[3;7R", .cursor(Point(6, 2))),
+        ("\u{1B}[?62;4;22c", Reply.deviceAttributes([62, 4, 22])), ("\u{1B}[?2026;2$y", .mode(2026, state: 2)),
+        ("\u{1B}[?5u", .keyboardFlags(5)), ("\u{1B}[?3;7R", .cursor(column: 6, row: 2)),
+        ("\u{1B}[3;7R", .cursor(column: 6, row: 2)),
         ("\u{1B}P1$r48:2::1:2:3m\u{1B}\\", .setting("48:2::1:2:3m")),
-        ("\u{1B}[6;20;10t", .cellSize(Size(10, 20))), ("\u{1B}_Gi=31;OK\u{1B}\\", .graphics("i=31;OK")),
-        ("\u{1B}]11;rgb:1c1c/ffff/0000\u{1B}\\", .color(.background, .rgb(0x1C, 0xFF, 0))),
-        ("\u{1B}]4;1;rgb:f/00/abc\u{7}", .color(.palette(1), .rgb(255, 0, 171))),
-        ("\u{1B}]10;rgba:11/22/33/44\u{7}", .color(.foreground, .rgb(0x11, 0x22, 0x33))),
+        ("\u{1B}[6;20;10t", .cellSize(width: 10, height: 20)), ("\u{1B}_Gi=31;OK\u{1B}\\", .graphics("i=31;OK")),
+        ("\u{1B}]11;rgb:1c1c/ffff/0000\u{1B}\\", .color(.background, red: 0x1C, green: 0xFF, blue: 0)),
+        ("\u{1B}]4;1;rgb:f/00/abc\u{7}", .color(.palette(1), red: 255, green: 0, blue: 171)),
+        ("\u{1B}]10;rgba:11/22/33/44\u{7}", .color(.foreground, red: 0x11, green: 0x22, blue: 0x33)),
     ]) func `Replies of the terminal are not decoded as keys`(bytes: String, reply: Reply) {
         #expect(Decoder.decode(Array(bytes.utf8)) == [.reply(reply)])
     }
@@ -150,7 +137,7 @@ func processorTime(_ body: () -> Void) -> Duration {
         ] as [([UInt8], Int)]) func `Invalid UTF-8 is replaced as Unicode recommends`(bytes: [UInt8], count: Int)
     {
         let scalars = Decoder.decode(bytes).compactMap { one -> Character? in
-            guard case .input(.key(let key)) = one, case .character(let character) = key.key else { return nil }
+            guard case .key(let key) = one, case .character(let character) = key.key else { return nil }
             return character
         }
         #expect(scalars.count == count)
@@ -161,7 +148,7 @@ func processorTime(_ body: () -> Void) -> Duration {
 
     private func paste(_ bytes: [UInt8], parts: Int = .max) -> [(String, Bool)] {
         Decoder.decode(bytes, parts: parts).compactMap { one in
-            guard case .input(.paste(let text, let isLast)) = one else { return nil }
+            guard case .paste(let text, let isLast) = one else { return nil }
             return (text, isLast)
         }
     }
@@ -172,7 +159,7 @@ func processorTime(_ body: () -> Void) -> Duration {
         for parts in [1, 2, 5, 1000] {
             let output = Decoder.decode(bytes, parts: parts)
             #expect(
-                output == [.input(.paste(text, isLast: true)), .input(.key(KeyInput(.character("b"))))])
+                output == [.paste(text, isLast: true), .key(KeyPress(.character("b")))])
         }
     }
 
@@ -236,7 +223,7 @@ func processorTime(_ body: () -> Void) -> Duration {
 
     @Test func `The memory of the decoder is limited`() {
         var decoder = Decoder()
-        var output: [Decoded] = []
+        var output: [Event] = []
         var most = 0
         for beginning in ["\u{1B}]11;", "\u{1B}P", "\u{1B}[200~", "\u{1B}["] {
             decoder.decode(Array(beginning.utf8).span, into: &output)
@@ -260,7 +247,7 @@ func processorTime(_ body: () -> Void) -> Duration {
             var count = 0
             for _ in 0..<30 {
                 var decoder = Decoder()
-                var output: [Decoded] = []
+                var output: [Event] = []
                 count = 0
                 best = min(
                     best,

@@ -1,12 +1,10 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LoopUI
-
 /// The keys for the bytes that terminals send.
 enum Keys {
     /// Returns the key of a control character that is not part of a sequence.
-    static func control(_ byte: UInt8) -> (Key, KeyModifiers) {
+    static func control(_ byte: UInt8) -> (Key, Modifiers) {
         switch byte {
         case 0x00: (.character(" "), .control)
         case 0x08, 0x7F: (.backspace, [])
@@ -19,7 +17,7 @@ enum Keys {
     }
 
     /// Returns the key of a letter at the end of a control sequence.
-    static func letter(_ final: UInt8) -> (Key, KeyModifiers)? {
+    static func letter(_ final: UInt8) -> (Key, Modifiers)? {
         switch final {
         case UInt8(ascii: "A"): (.up, [])
         case UInt8(ascii: "B"): (.down, [])
@@ -40,7 +38,7 @@ enum Keys {
     }
 
     /// Returns the key of the byte after escape and O; for the keypad, the character that the key writes.
-    static func functional(_ byte: UInt8) -> (Key, KeyModifiers)? {
+    static func functional(_ byte: UInt8) -> (Key, Modifiers)? {
         switch byte {
         case UInt8(ascii: "a"): (.up, .control)
         case UInt8(ascii: "b"): (.down, .control)
@@ -72,12 +70,12 @@ enum Keys {
         }
     }
 
-    /// Returns the modifiers in a parameter, which is one more than the raw value of ``KeyModifiers``.
-    static func modifiers(_ parameter: Int?) -> KeyModifiers {
-        KeyModifiers(rawValue: UInt8(truncatingIfNeeded: max(1, parameter ?? 1) - 1) & 15)
+    /// Returns the modifiers in a parameter, which is one more than the raw value of ``RawTerminal/Modifiers``.
+    static func modifiers(_ parameter: Int?) -> Modifiers {
+        Modifiers(rawValue: UInt8(truncatingIfNeeded: max(1, parameter ?? 1) - 1) & 15)
     }
 
-    static func phase(_ parameter: Int?) -> KeyInput.Phase {
+    static func phase(_ parameter: Int?) -> KeyPress.Phase {
         switch parameter {
         case 2: .repeated
         case 3: .ended
@@ -98,7 +96,7 @@ enum Keys {
 
     /// Returns the keys of a sequence of the kitty protocol, which has the code of the key, modifiers and phase, and
     /// the key's text.
-    static func kitty(_ parameters: Parameters) -> [KeyInput]? {
+    static func kitty(_ parameters: Parameters) -> [KeyPress]? {
         guard var code = parameters[0], !isModifier(code) else { return nil }
         let modifiers = modifiers(parameters[1])
         // With control and alt a key means what stands there on a Latin keyboard, as in menus: Ctrl-C is found on all.
@@ -109,12 +107,12 @@ enum Keys {
         let text = parameters[group: 2].compactMap { $0.flatMap { Unicode.Scalar(UInt32($0)) } }
             .filter { $0.value >= 0x20 && $0.value != 0x7F }
         let key = functionalCode(code) ?? Unicode.Scalar(UInt32(code)).map(named) ?? .other(code)
-        guard case .character(let plain) = key else { return [KeyInput(key, modifiers: modifiers, phase: phase)] }
-        if text.isEmpty { return code == 0 ? nil : [KeyInput(key, modifiers: modifiers, phase: phase)] }
+        guard case .character(let plain) = key else { return [KeyPress(key, modifiers: modifiers, phase: phase)] }
+        if text.isEmpty { return code == 0 ? nil : [KeyPress(key, modifiers: modifiers, phase: phase)] }
         return text.map { scalar in
             // Shift made another character of the key, and is in that character.
             let isChanged = Character(scalar) != plain
-            return KeyInput(
+            return KeyPress(
                 .character(Character(scalar)), modifiers: isChanged ? modifiers.subtracting(.shift) : modifiers,
                 phase: phase)
         }
