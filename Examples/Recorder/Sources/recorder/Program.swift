@@ -16,7 +16,7 @@ import RunLoopsEvents
         do {
             exit(try run(CommandLine.arguments.dropFirst()))
         } catch {
-            fputs("recorder: \(error)\n", stderr)
+            _ = "recorder: \(error)\n".withCString { write(STDERR_FILENO, $0, strlen($0)) }
             exit(1)
         }
     }

@@ -71,7 +71,7 @@ extension Child {
     ///   - arguments: What the program gets after its name.
     ///   - environment: The variables that the program sees.
     ///   - directory: The child's working directory; this process's own if `nil`.
-    ///   - terminal: The size that the terminal has at first.
+    ///   - size: The size that the terminal has at first.
     ///   - descriptors: Further descriptors of this process, by the numbers that they have in the child, from 3 on.
     ///   - limits: What the child may use.
     /// - Returns: The child, which is running.
