@@ -29,5 +29,5 @@ try service.run(
         print("Saving")
         // Here, or when what takes time is done.
         done()
-    })
+    }, within: .seconds(10))
 // snippet.end

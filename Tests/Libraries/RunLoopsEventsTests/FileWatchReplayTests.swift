@@ -14,33 +14,41 @@ import Testing
 @Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct FileWatchReplayTests {
     private static let total = isThorough ? 100_000 : 6000
 
-    @Test(arguments: 0..<4)
-    func `Replaying the reports of random changes gives the tree on disk`(seed: UInt64) throws {
+    /// Nothing, or two names of random changes, one of which is not UTF-8.
+    private static let exclusions = [[], [Array("b".utf8), FileNames.notUTF8]]
+
+    @Test(arguments: 0..<4, exclusions)
+    func `Replaying the reports of random changes gives the tree on disk`(seed: UInt64, excluded: [[UInt8]]) throws {
         try withLoop { loop in
             let (directory, elsewhere) = (TemporaryDirectory(), TemporaryDirectory())
             let tree = ReplayedTree(directory.path)
-            let watch = try FileWatch([directory.path], recursive: true) { _, events in tree.apply(events) }
+            let watch = try FileWatch([directory.path], recursive: true, excluding: FileWatch.Exclusion(excluded)) {
+                _, events in tree.apply(events)
+            }
             add(watch, to: loop)
             var changes = RandomChanges(directory.path, elsewhere: elsewhere.path, seed: seed)
             var count = 0
             while count < Self.total / 8 {
                 for _ in 0...changes.chance(60) where changes.change() { count += 1 }
                 while loop.runTurn(returnsAfterSource: true) == .handledSource {}
-                guard agrees(tree, directory, watch.watchCount, changes.log) else { break }
+                guard agrees(tree, directory, watch.watchCount, changes.log, excluded) else { break }
                 changes.clearLog()
             }
             watch.invalidate()
         }
     }
 
-    @Test(arguments: 0..<2, [1, 3])
-    func `Replaying the reports of random changes by other threads gives the tree on disk`(seed: UInt64, threads: Int)
-        throws
-    {
+    @Test(arguments: [(0, 1), (1, 3), (2, 1), (3, 3)], exclusions)
+    func `Replaying the reports of random changes by other threads gives the tree on disk`(
+        scene: (seed: UInt64, threads: Int), excluded: [[UInt8]]
+    ) throws {
+        let (seed, threads) = scene
         try withLoop { loop in
             let (directory, elsewhere) = (TemporaryDirectory(), TemporaryDirectory())
             let tree = ReplayedTree(directory.path)
-            let watch = try FileWatch([directory.path], recursive: true) { _, events in tree.apply(events) }
+            let watch = try FileWatch([directory.path], recursive: true, excluding: FileWatch.Exclusion(excluded)) {
+                _, events in tree.apply(events)
+            }
             add(watch, to: loop)
             let changes = (0..<threads).map { thread in
                 elsewhere.makeDirectory("\(thread)")
@@ -62,7 +70,9 @@ import Testing
                 for mover in movers { mover.join() }
                 count += made.copy
                 while loop.runTurn(returnsAfterSource: true) == .handledSource {}
-                guard agrees(tree, directory, watch.watchCount, changes.flatMap { $0.copy.log }) else { break }
+                guard agrees(tree, directory, watch.watchCount, changes.flatMap { $0.copy.log }, excluded) else {
+                    break
+                }
                 for changes in changes { changes.withLock { $0.clearLog() } }
             }
             watch.invalidate()
@@ -70,14 +80,16 @@ import Testing
     }
 
     /// After an overflow, a program reads the tree anew, and replays what comes then.
-    @Test(arguments: 0..<2, [false, true])
+    @Test(arguments: [(0, false), (1, false), (0, true), (1, true)], exclusions)
     func `Replaying the reports of random changes made during each directory scan gives the tree on disk`(
-        seed: UInt64, overflows: Bool
+        scene: (seed: UInt64, overflows: Bool), excluded: [[UInt8]]
     ) throws {
+        let (seed, overflows) = scene
         let (directory, elsewhere) = (TemporaryDirectory(), TemporaryDirectory())
         let user = try WatchUser.alone()
         let system = ChangingSystem(user, RandomChanges(directory.path, elsewhere: elsewhere.path, seed: seed))
-        var watched = WatchTree(system, isRecursive: true, changes: .standard)
+        var watched = WatchTree(
+            system, isRecursive: true, changes: .standard, excluding: FileWatch.Exclusion(excluded))
         try watched.insert(directory.path)
         let tree = ReplayedTree(directory.path)
         while system.count < Self.total / 8 {
@@ -95,8 +107,8 @@ import Testing
                 watched.apply(user.readMoves())
                 tree.apply(watched.takeEvents())
             } while system.bytesWaiting > 0
-            if isOverflown { tree.readAnew() }
-            guard agrees(tree, directory, watched.watchCount, system.changes.log) else { break }
+            if isOverflown { tree.readAnew(excluding: excluded) }
+            guard agrees(tree, directory, watched.watchCount, system.changes.log, excluded) else { break }
             system.changes.clearLog()
         }
     }
@@ -111,9 +123,10 @@ import Testing
     }
 
     private func agrees(
-        _ tree: ReplayedTree, _ directory: TemporaryDirectory, _ watchCount: Int, _ changes: [String]
+        _ tree: ReplayedTree, _ directory: TemporaryDirectory, _ watchCount: Int, _ changes: [String],
+        _ excluded: [[UInt8]]
     ) -> Bool {
-        let real = names(below: Array(directory.path.utf8))
+        let real = names(below: Array(directory.path.utf8), excluding: excluded)
         let told = tree.names
         let directories = real.count { $0.last == UInt8(ascii: "/") }
         if told == real, tree.others == [], watchCount == directories + 1 {

@@ -21,17 +21,18 @@ import Testing
     }
 
     /// Directories that are moved in one directory, or also into each other's trees.
-    @Test(arguments: 0..<rounds, [false, true])
+    @Test(arguments: 0..<rounds, [(false, []), (true, []), (false, ["3", "1*"]), (true, ["3", "1*", "27"])])
     func `Each directory is watched after three threads have moved directories and the queue has overflowed`(
-        round: Int, isDeep: Bool
+        round: Int, scene: (isDeep: Bool, excluded: [String])
     ) throws {
+        let (isDeep, exclusion) = (scene.isDeep, FileWatch.Exclusion(names: scene.excluded))
         try withLoop { loop in
             let directory = TemporaryDirectory()
             let told = Box<Set<[UInt8]>>([])
             let overflows = Box(0)
             let storm = Storm(directory.path, seed: UInt64(round), isDeep: isDeep)
             storm.begin()
-            let watch = try FileWatch([directory.path], recursive: true) { _, events in
+            let watch = try FileWatch([directory.path], recursive: true, excluding: exclusion) { _, events in
                 for event in events {
                     switch event {
                     case .created(let file): told.value.insert(file.pathBytes)
@@ -52,7 +53,10 @@ import Testing
             func drain() { while loop.runTurn(returnsAfterSource: true) == .handledSource {} }
             drain()
             told.value = []
-            let directories = names(below: Array(directory.path.utf8)).filter { $0.last == UInt8(ascii: "/") }
+            let directories = names(below: Array(directory.path.utf8)).filter { name in
+                let parts = name.split(separator: UInt8(ascii: "/"))
+                return name.last == UInt8(ascii: "/") && !parts.contains { exclusion.contains(Array($0)) }
+            }
             let files = directories.map { Array("\(directory.path)/".utf8) + $0 + Array("file".utf8) }
             for file in files { mknod(cText(file), S_IFREG | 0o600, 0) }
             drain()

@@ -136,6 +136,61 @@ import Testing
         }
     }
 
+    @Test
+    func `An end that takes longer than its limit ends the service anyway, which tells the manager and the caller`()
+        async
+    {
+        await #expect(processExitsWith: .success) {
+            try withLoop { loop in
+                let manager = ServiceManagerStandIn("@run-loops-\(getpid())")
+                setVariable("NOTIFY_SOCKET", manager.path)
+                setVariable("WATCHDOG_USEC", nil)
+                let service = try ManagedService { error in _ = Issue.record(error) }
+                let late = Box<() -> Void>({})
+                let results = Box<[RunLoop.RunResult]>([])
+                // The limit also ends a run that the program has begun.
+                loop.performLocally {
+                    loop.performLocally { kill(getpid(), SIGTERM) }
+                    results.value.append(loop.run(in: .default, until: nil))
+                }
+                let start = RunLoop.Instant.now
+                #expect(try service.run(end: { done in late.value = done }, within: .milliseconds(30)) == .timedOut)
+                #expect(start.duration(to: .now) >= .milliseconds(30))
+                #expect(results.value == [.stopped])
+                let said = "STATUS=The end was not done within \(Duration.milliseconds(30))."
+                #expect(manager.all() == ["READY=1", "STOPPING=1", said])
+                #expect(loop.isEmpty(in: .default))
+                // The end that comes late ends nothing: not the next run either.
+                late.value()
+                loop.performLocally {
+                    late.value()
+                    loop.performLocally(after: .milliseconds(1)) { service.end() }
+                }
+                #expect(try service.run(within: .zero) == .finished)
+            }
+        }
+    }
+
+    @Test func `An end within its limit is finished, and a loop that other code stops is stopped`() async {
+        await #expect(processExitsWith: .success) {
+            try withLoop { loop in
+                setVariable("NOTIFY_SOCKET", nil)
+                let service = try ManagedService()
+                loop.performLocally { service.end() }
+                let end: (@escaping () -> Void) -> Void = { done in
+                    loop.performLocally(after: .milliseconds(1)) { done() }
+                }
+                #expect(try service.run(end: end, within: plenty) == .finished)
+                // The timer of the limit has gone with the run.
+                #expect(loop.isEmpty(in: .default))
+                loop.performLocally { loop.stop() }
+                #expect(try service.run(within: plenty) == .stopped)
+                loop.performLocally { service.end() }
+                #expect(try service.run(end: { _ in }, within: .seconds(-1)) == .timedOut)
+            }
+        }
+    }
+
     @Test func `A service that is ended in a failure's callback before its run begins does not run`() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in

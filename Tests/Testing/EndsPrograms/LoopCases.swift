@@ -281,7 +281,7 @@ private func quick(_ limits: [Child.Limit] = []) throws -> Child {
         follower.invalidate()
     },
     bits("RunLoopsEvents.FileWatch.Changes.init(rawValue:)") { FileWatch.Changes(rawValue: $0) },
-    EndCase("RunLoopsEvents.FileWatch.init(_:for:recursive:coalescing:label:fileID:line:handler:)") {
+    EndCase("RunLoopsEvents.FileWatch.init(_:for:recursive:excluding:coalescing:label:fileID:line:handler:)") {
         (value: Duration) in
         let watch = try FileWatch(["/tmp"], coalescing: value) { _, _ in }
         try RunLoop.current.add(watch, in: .default)

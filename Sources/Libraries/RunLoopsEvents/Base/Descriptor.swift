@@ -35,10 +35,10 @@ final class Descriptor: Sendable {
     /// To close the socket would not be enough: a child between fork and exec has a copy, and the other side would see
     /// no end until that child calls exec. So the connection is ended, unless somebody may have a copy on purpose: the
     /// program has asked for the number, or has called `fork()`, and the child may use what it inherits.
-    init(connection number: CInt) {
+    init(connection number: CInt, beforeClosing: (@Sendable () -> Void)? = nil) {
         self.number = number
         isOurs = true
-        beforeClosing = nil
+        self.beforeClosing = beforeClosing
         endsConnection = Atomic(true)
     }
 

@@ -34,6 +34,7 @@ extension RunLoop {
     ///   - paths: What to watch.
     ///   - changes: The changes to report.
     ///   - recursive: Whether directories in directories are watched.
+    ///   - exclusion: The names of entries that are neither watched nor reported.
     ///   - window: How long changes are collected, from the first one on, before they are reported; zero to report them
     ///     at once.
     ///   - mode: The mode that the watch is in; `.common` for all common modes.
@@ -41,12 +42,12 @@ extension RunLoop {
     /// - Throws: What making a ``FileWatch`` throws.
     public func changes(
         at paths: [String], for changes: FileWatch.Changes = .standard, recursive: Bool = false,
-        coalescing window: Duration = .zero, in mode: Mode = .common,
+        excluding exclusion: FileWatch.Exclusion = .none, coalescing window: Duration = .zero, in mode: Mode = .common,
         buffering: RunLoop.EventSequence<[FileWatch.Event]>.Buffering = .unbounded
     ) throws(SystemCallError) -> RunLoop.EventSequence<[FileWatch.Event]> {
         try RunLoop.EventSequence(buffering: buffering) { emitter throws(SystemCallError) in
             let watch = try FileWatch.sendable(
-                paths, for: changes, recursive: recursive, coalescing: window, label: "changes"
+                paths, for: changes, recursive: recursive, excluding: exclusion, coalescing: window, label: "changes"
             ) { emitter.emit($1) }
             try add(watch, in: mode)
             return .invalidating(watch)

@@ -54,6 +54,7 @@ public final class FileWatch: EventSource, @unchecked Sendable {
     ///   - paths: What to watch. To follow a file that is replaced by another file, use a ``FileFollower``.
     ///   - changes: The changes to report.
     ///   - recursive: Whether directories in directories are watched.
+    ///   - exclusion: The names of entries that are neither watched nor reported, such as `[".git", ".build"]`.
     ///   - window: How long changes are collected. With zero, each turn reports its changes. Otherwise the first change
     ///     opens the window, and all changes until its end are reported together, in order; of equal events, such as
     ///     the writes to one file, only the last. The loop wakes at the beginning and at the end, however much is
@@ -69,46 +70,49 @@ public final class FileWatch: EventSource, @unchecked Sendable {
     /// - Complexity: O(n) in the paths and, if recursive, in the files below them.
     public convenience init(
         _ paths: [String], for changes: Changes = .standard, recursive: Bool = false,
+        excluding exclusion: Exclusion = .none,
         coalescing window: Duration = .zero,
         label: String? = nil,
         fileID: StaticString = #fileID, line: UInt = #line, handler: @escaping (FileWatch, [Event]) -> Void
     ) throws(RunLoop.SystemCallError) {
-        try self.init(paths, changes, recursive, window, .here(label, fileID, line), handler)
+        try self.init(paths, changes, recursive, exclusion, window, .here(label, fileID, line), handler)
     }
 
     /// A watch whose closure may run on any thread: it can be added to any loop.
     ///
-    /// The parameters are those of ``init(_:for:recursive:coalescing:label:fileID:line:handler:)``.
+    /// The parameters are those of ``init(_:for:recursive:excluding:coalescing:label:fileID:line:handler:)``.
     public static func sendable(
         _ paths: [String], for changes: Changes = .standard, recursive: Bool = false,
+        excluding exclusion: Exclusion = .none,
         coalescing window: Duration = .zero,
         label: String? = nil,
         fileID: StaticString = #fileID, line: UInt = #line, handler: @escaping @Sendable (FileWatch, [Event]) -> Void
     ) throws(RunLoop.SystemCallError) -> FileWatch {
-        try FileWatch(paths, changes, recursive, window, .anywhere(label, fileID, line), handler)
+        try FileWatch(paths, changes, recursive, exclusion, window, .anywhere(label, fileID, line), handler)
     }
 
     /// A watch whose closure runs on the main actor: it can be added to the main loop, from any thread.
     ///
-    /// The parameters are those of ``init(_:for:recursive:coalescing:label:fileID:line:handler:)``.
+    /// The parameters are those of ``init(_:for:recursive:excluding:coalescing:label:fileID:line:handler:)``.
     public static func mainActor(
         _ paths: [String], for changes: Changes = .standard, recursive: Bool = false,
+        excluding exclusion: Exclusion = .none,
         coalescing window: Duration = .zero,
         label: String? = nil,
         fileID: StaticString = #fileID, line: UInt = #line, handler: @escaping @MainActor (FileWatch, [Event]) -> Void
     ) throws(RunLoop.SystemCallError) -> FileWatch {
-        try FileWatch(paths, changes, recursive, window, .mainThread(label, fileID, line)) { watch, events in
+        try FileWatch(paths, changes, recursive, exclusion, window, .mainThread(label, fileID, line)) { watch, events in
             MainActor.assumeIsolated { handler(watch, events) }
         }
     }
 
     private init(
-        _ paths: [String], _ changes: Changes, _ recursive: Bool, _ window: Duration, _ origin: SourceOrigin,
-        _ handler: @escaping Handler
+        _ paths: [String], _ changes: Changes, _ recursive: Bool, _ exclusion: Exclusion, _ window: Duration,
+        _ origin: SourceOrigin, _ handler: @escaping Handler
     ) throws(RunLoop.SystemCallError) {
         let user = try WatchHub.makeUser(for: origin.allowedThread)
         defer { user.informUsers() }
-        var tree = WatchTree(WatchSystem(user), isRecursive: recursive, changes: changes)
+        var tree = WatchTree(WatchSystem(user), isRecursive: recursive, changes: changes, excluding: exclusion)
         for path in paths { try tree.insert(SystemText(path, for: "inotify_add_watch")) }
         self.tree = tree
         self.handler = handler

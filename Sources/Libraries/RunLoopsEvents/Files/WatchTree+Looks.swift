@@ -104,7 +104,7 @@ extension WatchTree {
         if error != 0, error != ENOTDIR || !node.isRoot { reportUnwatched(node, "open", error) }
         if node.tellsEntries { node.found = Set(minimumCapacity: entries.count) }
         var directories: [WatchNode] = []
-        for entry in entries {
+        for entry in entries where !excludes(entry.name) {
             steps += 1
             if node.tellsEntries {
                 node.found?.insert(entry.name)
@@ -160,7 +160,7 @@ extension WatchTree {
         let known = unwatched.union(covers)
         var next = isRecursive ? Array(roots.values) : []
         while let node = next.popLast() {
-            for entry in system.entries(of: node.systemPath).0 where entry.isDirectory {
+            for entry in system.entries(of: node.systemPath).0 where entry.isDirectory && !excludes(entry.name) {
                 steps += 1
                 guard let child = node.children[entry.name] else {
                     if !known.contains(node.path(of: entry.name)) { lookLater(entry.name, in: node, isTold: false) }

@@ -81,13 +81,24 @@ extension WatchTree {
         let second = secondPlace.map { records[$0] }
         guard let node = nodes[record.watch] else {
             // A watch that was given up meanwhile. What has left it may have come to another one.
-            if let second, let target = nodes[second.watch] { created(second, target) }
+            if let second { arrived(second) }
             return
         }
         if record.has(IN_IGNORED | IN_UNMOUNT | IN_DELETE_SELF | IN_MOVE_SELF) { return applyToSelf(record, node) }
         // The directory above also reports a directory's own changes.
         if record.name.isEmpty, !node.isRoot { return }
-        if record.has(IN_MOVED_FROM), let second, let secondPlace, let target = nodes[second.watch] {
+        if excludes(record.name) {
+            // For the tree it was nowhere before: what moves away from an excluded name arrives.
+            if let second {
+                forgetMoves(of: node)
+                arrived(second)
+            }
+            return
+        }
+        // A move to an excluded name is a departure.
+        if record.has(IN_MOVED_FROM), let second, let secondPlace, let target = nodes[second.watch],
+            !excludes(second.name)
+        {
             let move = Move(
                 directory: node, name: record.name, target: target, newName: second.name,
                 isDirectory: record.has(IN_ISDIR), cookie: record.cookie)
@@ -101,6 +112,13 @@ extension WatchTree {
         } else {
             tellContents(record, FileWatch.File(node.path(of: record.name), isDirectory: record.has(IN_ISDIR)))
         }
+    }
+
+    /// The second half of a move from a place that the tree does not know.
+    private mutating func arrived(_ second: InotifyRecord) {
+        guard let target = nodes[second.watch], !excludes(second.name) else { return }
+        forgetMoves(of: target)
+        created(second, target)
     }
 
     private mutating func applyToSelf(_ record: InotifyRecord, _ node: WatchNode) {

@@ -16,6 +16,8 @@ struct WatchTree {
     let system: WatchSystem
     let isRecursive: Bool
     let changes: FileWatch.Changes
+    /// The names of entries that have no node, and of which nothing is reported.
+    let exclusion: FileWatch.Exclusion
     private(set) var roots: [SystemText: WatchNode] = [:]
     /// The nodes that are watched, by the kernel's numbers.
     var nodes: [CInt: WatchNode] = [:]
@@ -37,8 +39,12 @@ struct WatchTree {
     /// How many nodes, entries and events the tree has gone through: a measure of its work for tests.
     var steps = 0
 
-    init(_ system: WatchSystem, isRecursive: Bool, changes: FileWatch.Changes) {
+    init(
+        _ system: WatchSystem, isRecursive: Bool, changes: FileWatch.Changes,
+        excluding exclusion: FileWatch.Exclusion = .none
+    ) {
         self.system = system
+        self.exclusion = exclusion
         self.isRecursive = isRecursive
         self.changes = changes
     }
@@ -103,6 +109,9 @@ struct WatchTree {
     }
 
     // MARK: Watches
+
+    /// Whether an entry with that name is left out; the empty name is a node's own.
+    func excludes(_ name: SystemText) -> Bool { !name.isEmpty && exclusion.contains(name.bytes) }
 
     var mask: UInt32 {
         // A file that was removed and is still open is silent (EXCL_UNLINK).

@@ -45,6 +45,7 @@ public final class SocketListener: EventSource, @unchecked Sendable {
 
     /// The address that the listener listens on, with the port that the kernel has chosen.
     public let address: RunLoop.SocketAddress
+    private let connections = ListenerConnections()
     private let state = Lock()
     // Guarded by `state`.
     @exclusivity(unchecked) private var handler: Handler?
@@ -148,9 +149,48 @@ public final class SocketListener: EventSource, @unchecked Sendable {
     /// Accepts connections again.
     public func resume() { watched = .readable }
 
+    /// How many of the connections that this listener has accepted are open in this process.
+    ///
+    /// A connection is open until its ``RunLoop/Socket``, and the ``SocketStream`` or ``RunLoop/File`` that has taken the
+    /// socket, are released or closed: as long as this process can still answer, also if the client has closed. Connections count after
+    /// the listener was invalidated too. Connections that wait in the backlog do not count.
+    ///
+    /// Thread safety: any thread; another thread may close a connection at the same moment.
+    /// - Complexity: O(1).
+    public var connectionCount: Int { connections.openCount }
+
+    /// Calls a closure once, when the listener has had no open connection for some time: a service that ends when it is idle, or after
+    /// its last client.
+    ///
+    /// ```swift
+    /// let service = try ManagedService()
+    /// let listener = try loop.answerLines(at: .loopback(), onRefusal: { print($0) }, { $0 })
+    /// listener.whenUnused(for: .seconds(30)) { service.end() }
+    /// try service.run()
+    /// ```
+    ///
+    /// The time before the call counts, from the last connection's end or from the making of the listener on. The closure is called in a run
+    /// of the calling thread's loop in a common mode. It is also called if the listener was invalidated meanwhile: to serve
+    /// the present clients to their end, invalidate the listener first. Several calls each add a closure. If the thread
+    /// ends before, the closure is released and not called.
+    ///
+    /// - Parameters:
+    ///   - duration: How long no connection has to be open; zero or less for the moment when the last one is closed.
+    ///   - body: Called once, on the thread that calls this method.
+    ///
+    /// Thread safety: any thread with a loop that runs; the closure stays on that thread.
+    /// - Complexity: O(1); one timer at a time while the listener is unused, whatever connects meanwhile.
+    @available(
+        *, noasync,
+        message: "A task has no thread of its own: call this in a synchronous function on the thread of the loop."
+    )
+    public func whenUnused(for duration: Duration = .zero, _ body: @escaping () -> Void) {
+        connections.wait(UnusedWaiter(RunLoop.current, duration, body))
+    }
+
     override func ready(_ events: Events) {
         guard let result = withDescriptor({ rl_socket_accept($0) }) else { return }
-        if result >= 0 { return call(.accepted(RunLoop.Socket(Descriptor(connection: result)))) }
+        if result >= 0 { return call(.accepted(RunLoop.Socket(connections.descriptor(result)))) }
         switch -result {
         case EMFILE, ENFILE, ENOBUFS, ENOMEM:
             refused(RunLoop.SystemCallError(call: "accept4", code: -result))

@@ -14,10 +14,11 @@ internal import RunLoopsLibC
 ///
 /// | When | The service manager receives | The program is called |
 /// |---|---|---|
-/// | ``run(reload:end:)`` begins | `READY=1` | |
+/// | ``run(reload:end:within:)`` begins | `READY=1` | |
 /// | `SIGHUP` comes, or ``reload()`` is called | `RELOADING=1`, then `READY=1` | `reload`, between the two |
 /// | the first of `SIGTERM` and `SIGINT` comes, or ``end()`` is called | `STOPPING=1` | `end` |
-/// | `end` calls its argument | | ``run(reload:end:)`` returns |
+/// | `end` calls its argument | | ``run(reload:end:within:)`` returns |
+/// | the time that `end` has is over | `STATUS=` with a sentence | ``run(reload:end:within:)`` returns |
 /// | half of the watchdog's interval is over, if the unit has `WatchdogSec=` | `WATCHDOG=1` | |
 ///
 /// The second `SIGTERM`, or the second `SIGINT`, has its usual effect: it ends the process at once. A program that no
@@ -27,6 +28,16 @@ internal import RunLoopsLibC
 ///
 /// Thread safety: the service belongs to the thread that makes it.
 public final class ManagedService {
+    /// How a service has ended.
+    public enum Ending: Hashable, Sendable {
+        /// The work has ended: `end` has called its argument.
+        case finished
+        /// The time was over, and `end` had not called its argument.
+        case timedOut
+        /// Other code has stopped the loop.
+        case stopped
+    }
+
     /// The service manager's socket; `nil` if no service manager has started the program.
     public let manager: NotifySocket?
 
@@ -36,10 +47,15 @@ public final class ManagedService {
     private var signals: [SignalSource] = []
     private var reloading: (() -> Void)?
     private var ending: ((@escaping () -> Void) -> Void)?
+    /// How long `end` may take; `nil` for as long as it likes.
+    private var limit: Duration?
+    private var limitTimer: RunLoop.Timer?
     private var isEnding = false
-    /// Whether the work of the present call of ``run(reload:end:)`` has ended.
+    /// How the present call of ``run(reload:end:within:)`` has ended.
+    private var result = Ending.stopped
+    /// Whether the work of the present call of ``run(reload:end:within:)`` has ended.
     private var isOver = false
-    /// The number of calls of ``run(reload:end:)``; the end of an earlier call does not end a later one.
+    /// The number of calls of ``run(reload:end:within:)``; the end of an earlier call does not end a later one.
     private var calls = 0
     /// The run of the loop that the present call waits in.
     private var serviceRun: RunLoop.RunID?
@@ -69,22 +85,31 @@ public final class ManagedService {
     ///     with the old one.
     ///   - end: Ends the work, and calls its argument when the work has ended, at once or later, on the loop's thread. The
     ///     argument also ends the runs of the loop that the program has begun in callouts.
+    ///   - limit: How long the end may take, from `STOPPING=1` on; `nil` for no limit. When the time is over, the service manager receives
+    ///     a `STATUS=` that says so, and the service ends as if the argument had been called. The work's own timers and
+    ///     sources stay in the loop. Zero or less: the next turn. The limit is checked between callouts: one that does not
+    ///     return is ended by the service manager (`TimeoutStopSec=`), or by the second signal.
+    /// - Returns: How the service has ended: a program that was not done in time may say so, and exit with an error.
     /// - Throws: What making and adding a ``SignalSource`` throws: `EMFILE`, `ENFILE` and `ENOMEM` when a resource of
     ///   the system is used up.
     ///
     /// - Precondition: called on the thread that made the service, and not within itself.
+    @discardableResult
     public func run(
-        reload: (() -> Void)? = nil, end: @escaping (_ done: @escaping () -> Void) -> Void = { done in done() }
-    ) throws(RunLoop.SystemCallError) {
+        reload: (() -> Void)? = nil, end: @escaping (_ done: @escaping () -> Void) -> Void = { done in done() },
+        within limit: Duration? = nil
+    ) throws(RunLoop.SystemCallError) -> Ending {
         loop.requireOwn("service")
         require(loop === RunLoop.current, "A service runs the loop that was the thread's when it was made.")
         require(ending == nil, "The service is running: call run once at a time.")
         (reloading, ending, isEnding, isOver) = (reload, end, false, false)
+        (self.limit, result) = (limit, .stopped)
         calls += 1
         defer {
             for source in signals { source.invalidate() }
             if let watchdog { loop.remove(watchdog, from: .common) }
-            (reloading, ending, signals, serviceRun) = (nil, nil, [], nil)
+            limitTimer?.invalidate()
+            (reloading, ending, signals, serviceRun, limitTimer) = (nil, nil, [], nil, nil)
         }
         if reload != nil { try listen(to: SIGHUP, "SIGHUP") { service, _ in service.reload() } }
         for (signal, name) in [(SIGTERM, "SIGTERM"), (SIGINT, "SIGINT")] {
@@ -102,6 +127,7 @@ public final class ManagedService {
             loop.run(in: .default, until: nil)
         }
         if !isEnding { send(.stopping) }
+        return result
     }
 
     /// Sends states to the service manager, if there is one.
@@ -132,15 +158,24 @@ public final class ManagedService {
         guard let ending, !isEnding else { return }
         isEnding = true
         send(.stopping)
-        ending { [weak self, calls] in self?.finish(calls) }
+        if let limit {
+            let timer = RunLoop.Timer(.after(limit), label: "limit of a service's end") { [weak self, calls] _ in
+                self?.finish(calls, .timedOut)
+            }
+            limitTimer = timer
+            loop.add(timer, in: .common)
+        }
+        ending { [weak self, calls] in self?.finish(calls, .finished) }
     }
 
     /// Ends the service's run of the loop, and the runs that the program has begun in it.
-    private func finish(_ call: Int) {
+    private func finish(_ call: Int, _ result: Ending) {
         loop.requireOwn("service")
-        // Not after the run has been stopped by other code.
-        guard ending != nil, call == calls else { return }
+        // Once, and not after the run has been stopped by other code.
+        guard ending != nil, call == calls, !isOver else { return }
         isOver = true
+        self.result = result
+        if result == .timedOut, let limit { send(.status("The end was not done within \(limit).")) }
         if let serviceRun { loop.stop(through: serviceRun) }
     }
 

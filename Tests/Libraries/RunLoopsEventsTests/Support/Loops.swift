@@ -38,3 +38,11 @@ func waitForEnd(_ child: Child) -> ChildSource.Status {
         usleep(1000)
     }
 }
+
+extension RunLoop {
+    /// Runs until the condition holds, or plenty of time has passed.
+    func run(until condition: () -> Bool) {
+        let limit = Instant.now + plenty
+        while !condition(), Instant.now < limit { _ = run(in: .default, for: .milliseconds(1)) }
+    }
+}

@@ -46,12 +46,12 @@ final class ReplayedTree {
     }
 
     /// Forgets what was reported, and reads the directory.
-    func readAnew() {
+    func readAnew(excluding excluded: [[UInt8]] = []) {
         top = Node(isDirectory: true)
         others = []
         let slash = UInt8(ascii: "/")
         // A directory is before what is in it.
-        for name in RunLoopsEventsTests.names(below: root).sorted(by: { $0.count < $1.count }) {
+        for name in RunLoopsEventsTests.names(below: root, excluding: excluded).sorted(by: { $0.count < $1.count }) {
             let isDirectory = name.last == slash
             put(Node(isDirectory: isDirectory), at: root + [slash] + (isDirectory ? name.dropLast() : name[...]))
         }
@@ -122,6 +122,18 @@ func names(below path: [UInt8]) -> Set<[UInt8]> {
     }
     visit(path, [])
     return all
+}
+
+/// The names of which no part is excluded.
+func names(below path: [UInt8], excluding excluded: [[UInt8]]) -> Set<[UInt8]> {
+    names(below: path).filter { name in
+        !name.split(separator: UInt8(ascii: "/")).contains { excluded.contains(Array($0)) }
+    }
+}
+
+extension FileWatch.Exclusion {
+    /// Excludes names of bytes.
+    init(_ names: [[UInt8]]) { self.init { names.contains($0) } }
 }
 
 extension WatchTree {
