@@ -86,7 +86,7 @@ final class FontBook {
 
     /// The maximum number of letters that are kept, more than a screen shows; beyond it all letters are shaped again,
     /// so that a hostile text takes no memory.
-    private static let mostLetters = 1 << 14
+    private static let maxLetters = 1 << 14
 
     /// Returns the letter of a glyph, which is shaped at the first call.
     ///
@@ -97,7 +97,7 @@ final class FontBook {
     func letter(_ glyph: Glyph, _ attributes: Style.Attributes, width: Int) -> Letter {
         let key = Key(glyph: glyph, attributes: attributes.intersection([.bold, .italic]), width: width)
         if let known = letters[key] { return known }
-        if letters.count >= Self.mostLetters {
+        if letters.count >= Self.maxLetters {
             for letter in letters.values { release(letter) }
             letters = [:]
         }

@@ -12,7 +12,7 @@ internal import RunLoops
 enum Dates {
     /// Core Foundation's own limits: later dates and longer waits count as these.
     static let latest: CFAbsoluteTime = 4_039_289_856
-    static let longestWait: CFTimeInterval = 504_911_232
+    static let maxWait: CFTimeInterval = 504_911_232
 
     /// Returns the date, or the latest date if that is earlier.
     static func bounded(_ date: CFAbsoluteTime) -> CFAbsoluteTime { date > latest ? latest : date }
@@ -20,7 +20,7 @@ enum Dates {
     /// Returns the moment of `date`; the present moment if the date has passed or is not a number.
     static func instant(of date: CFAbsoluteTime) -> RunLoop.Instant {
         let wait = date - CFAbsoluteTimeGetCurrent()
-        return RunLoop.Instant.now.advanced(by: .nanoseconds(wait > 0 ? Int64(min(wait, longestWait) * 1e9) : 0))
+        return RunLoop.Instant.now.advanced(by: .nanoseconds(wait > 0 ? Int64(min(wait, maxWait) * 1e9) : 0))
     }
 
     static func date(of instant: RunLoop.Instant) -> CFAbsoluteTime {
@@ -31,7 +31,7 @@ enum Dates {
     /// Returns the interval of a repeating timer; `nil` if `seconds` is zero or less, which means a timer that fires
     /// once.
     static func interval(_ seconds: CFTimeInterval) -> Duration? {
-        seconds > 0 ? .nanoseconds(max(1, Int64(min(seconds, longestWait) * 1e9))) : nil
+        seconds > 0 ? .nanoseconds(max(1, Int64(min(seconds, maxWait) * 1e9))) : nil
     }
 
     static func seconds(_ duration: Duration) -> CFTimeInterval {

@@ -166,7 +166,7 @@ public func CFRunLoopRunInMode(
     let result: RunLoop.RunResult
     if seconds <= 0 {
         result = RunLoop.current.runTurn(in: mode, returnsAfterSource: returnAfterSourceHandled)
-    } else if seconds <= Dates.longestWait {
+    } else if seconds <= Dates.maxWait {
         let limit = Duration.nanoseconds(Int64(seconds * 1e9))
         result = RunLoop.current.run(in: mode, for: limit, returnsAfterSource: returnAfterSourceHandled)
     } else {

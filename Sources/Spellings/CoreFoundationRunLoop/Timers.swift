@@ -102,7 +102,7 @@ final class TimerFace: ItemFace, @unchecked Sendable {
     /// The tolerance in seconds, which has an effect as on Apple's systems; the toolchain's Core Foundation ignores it.
     var tolerance: CFTimeInterval {
         get { Dates.seconds(native.tolerance) }
-        set { native.tolerance = .nanoseconds(newValue > 0 ? Int64(min(newValue, Dates.longestWait) * 1e9) : 0) }
+        set { native.tolerance = .nanoseconds(newValue > 0 ? Int64(min(newValue, Dates.maxWait) * 1e9) : 0) }
     }
 
     var intervalAndRepeats: (CFTimeInterval, Bool) { (interval, interval > 0) }

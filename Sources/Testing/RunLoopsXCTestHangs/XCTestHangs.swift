@@ -174,14 +174,14 @@ struct TestName: Hashable, CustomStringConvertible {
     }
 
     /// The maximum length of an argument of a program in bytes, which the kernel limits.
-    private static let longestArgument = 120_000
+    private static let maxArgumentLength = 120_000
 
     /// Returns the argument that selects the tests after one.
     static func argument(_ tests: [TestName], after last: TestName) -> String {
         var argument = ""
         for (index, test) in tests.enumerated() {
             let word = "\(index == 0 ? "" : ",")\(test)"
-            if argument.utf8.count + word.utf8.count > longestArgument {
+            if argument.utf8.count + word.utf8.count > maxArgumentLength {
                 // A class as a whole takes less room. The class of the last test would run that one again.
                 let suites = Set(tests[index...].map(\.suite)).subtracting([last.suite])
                 let rest = suites.sorted().map { ",\($0)" }.joined()

@@ -9,7 +9,7 @@ import Testing
 /// Much input, a slow reader, and nothing at all.
 @Suite(.ownThread, .serialized) struct LoadTests {
     /// Frames that a program may draw in a time: one at the beginning, and one each sixtieth of a second.
-    private func mostFrames(in time: Duration) -> Int {
+    private func maxFrames(in time: Duration) -> Int {
         let milliseconds = time.components.seconds * 1000 + time.components.attoseconds / 1_000_000_000_000_000
         return 2 + Int(milliseconds) * 60 / 1000
     }
@@ -33,7 +33,7 @@ import Testing
         terminal.send("q")
         #expect(terminal.waitForEnd() == .status(0))
         let frames = try #require(report.number("frames"))
-        #expect(frames <= mostFrames(in: time) + 1)
+        #expect(frames <= maxFrames(in: time) + 1)
         #expect(report["touch"] == "moved 44 12")
         if isFull { print("drag: 100,000 moves in \(time), \(frames) frames") }
     }
@@ -53,7 +53,7 @@ import Testing
         terminal.send("q")
         #expect(terminal.waitForEnd() == .status(0))
         let layouts = try #require(report.number("layouts"))
-        #expect(layouts <= mostFrames(in: time) + 1)
+        #expect(layouts <= maxFrames(in: time) + 1)
         if isFull { print("resize: 1,000 sizes in \(time), \(layouts) layouts") }
     }
 

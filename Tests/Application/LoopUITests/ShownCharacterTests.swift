@@ -63,13 +63,13 @@ import Testing
         let text = letter + String(repeating: "\u{301}", count: 50_000) + "b"
         #expect(text.count == 2)
         let shown = row(text).text(row: 0)
-        #expect(shown.unicodeScalars.count == Character.longestShown + 1)
+        #expect(shown.unicodeScalars.count == Character.maxShownScalars + 1)
         #expect(shown.last == "b" && shown.unicodeScalars.first == letter.unicodeScalars.first)
         #expect(text.cellWidth == letter.cellWidth + 1)
-        #expect(text.shown().unicodeScalars.count == Character.longestShown + 1)
+        #expect(text.shown().unicodeScalars.count == Character.maxShownScalars + 1)
         // Marks that take a cell each.
         let wide = "क" + String(repeating: "\u{93E}", count: 50_000)
-        #expect(wide.count == 1 && wide.cellWidth == Character.longestShown)
+        #expect(wide.count == 1 && wide.cellWidth == Character.maxShownScalars)
     }
 
     @Test func `A joiner at the end of a character does not join the next cell`() {

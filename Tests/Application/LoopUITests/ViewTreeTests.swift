@@ -171,7 +171,7 @@ import Testing
             weak var last: View?
             do {
                 // The window and its root view are two of them.
-                let views = nested(View.mostLevels - 3, inwards: inwards) { StackView() }
+                let views = nested(View.maxLevels - 3, inwards: inwards) { StackView() }
                 var taps = 0
                 let button = Button("Ok") { _ in taps += 1 }
                 (views[views.count - 1] as? StackView)?.addArrangedSubview(button)
@@ -192,10 +192,10 @@ import Testing
     }
 
     @Test func `Removed views do not count towards the nesting limit`() {
-        let views = nested(View.mostLevels, inwards: true) { View() }
+        let views = nested(View.maxLevels, inwards: true) { View() }
         views[1].removeFromSuperview()
         for _ in 0..<3 {
-            let other = nested(View.mostLevels - 1, inwards: false) { View() }
+            let other = nested(View.maxLevels - 1, inwards: false) { View() }
             views[0].addSubview(other[0])
             other[0].removeFromSuperview()
         }

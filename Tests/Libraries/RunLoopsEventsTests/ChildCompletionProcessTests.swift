@@ -22,7 +22,7 @@ import Testing
             let report = try #require(result).get()
             #expect(report.exit.status == .exited(3))
             #expect(report.exit.process == child.process)
-            #expect((report.exit.usage?.mostResidentBytes ?? 0) > 0)
+            #expect((report.exit.usage?.maxResidentBytes ?? 0) > 0)
             #expect(report.outputText == "out\nmore\n")
             #expect(report.errorText == "bad\n")
             #expect(report == (try? result?.get()))

@@ -219,7 +219,7 @@ import Testing
         let exit = try await first
         #expect(exit.status == .exited(7))
         #expect(exit.process == child.process)
-        #expect((exit.usage?.mostResidentBytes ?? 0) > 0)
+        #expect((exit.usage?.maxResidentBytes ?? 0) > 0)
         #expect(try await second == exit)
         #expect(try await thread.loop.exit(of: child) == exit)
         #expect(child.exit == exit)

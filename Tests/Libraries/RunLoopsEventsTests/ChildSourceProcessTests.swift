@@ -22,7 +22,7 @@ import Testing
             #expect(loop.runPlenty() == .finished)
             #expect(told.value?.process == child)
             #expect(told.value?.status == .exited(7))
-            #expect((told.value?.usage?.mostResidentBytes ?? 0) > 0)
+            #expect((told.value?.usage?.maxResidentBytes ?? 0) > 0)
             #expect(waitpid(child, nil, WNOHANG) == -1)
             #expect(errno == ECHILD)
         }

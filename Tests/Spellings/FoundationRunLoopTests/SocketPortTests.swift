@@ -233,8 +233,8 @@ import class FoundationRunLoop.SocketPort
         func frame(_ count: Int) -> Data? {
             SocketFrame(number: 0, sender: nobody, parts: [.data(Data(count: count))]).bytes
         }
-        #expect(frame(SocketFrame.mostBytes) == nil)
-        #expect(frame(SocketFrame.mostBytes - 40)?.count == SocketFrame.mostBytes)
+        #expect(frame(SocketFrame.maxBytes) == nil)
+        #expect(frame(SocketFrame.maxBytes - 40)?.count == SocketFrame.maxBytes)
     }
 
     @Test func `A port is released and its socket closed when its thread ends`() {

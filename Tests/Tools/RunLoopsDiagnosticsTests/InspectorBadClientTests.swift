@@ -37,7 +37,7 @@ struct InspectorBadClientTests {
 
     @Test func `silent clients and clients that send half a request do not stop the loop`() throws {
         let stage = try Stage()
-        let clients = try (0..<InspectorServer.mostClients).map { _ in try stage.inspector.connectRaw() }
+        let clients = try (0..<InspectorServer.maxClients).map { _ in try stage.inspector.connectRaw() }
         for client in clients.dropFirst(8) { client.send("runloop-inspect/3 du") }
         #expect(stage.heartbeat.goesOn())
         withExtendedLifetime(clients) {}

@@ -89,7 +89,7 @@ struct InspectorGarbageTests {
     @Test func `a request that is too long is refused`() throws {
         let inspector = try TestInspector()
         let client = try inspector.connectRaw()
-        client.send([UInt8](repeating: UInt8(ascii: "a"), count: InspectorProtocol.longestRequest))
+        client.send([UInt8](repeating: UInt8(ascii: "a"), count: InspectorProtocol.maxRequestLength))
         #expect(client.readToEnd().hasSuffix("the request is too long"))
     }
 
@@ -104,7 +104,7 @@ struct InspectorGarbageTests {
 
     @Test func `clients above the limit are refused`() throws {
         let inspector = try TestInspector()
-        let clients = try (0..<InspectorServer.mostClients).map { _ in try inspector.connect() }
+        let clients = try (0..<InspectorServer.maxClients).map { _ in try inspector.connect() }
         for client in clients { _ = try client.dump(within: plenty) }
         #expect(try inspector.connectRaw().readToEnd().hasSuffix("16 others are looking"))
         _ = try clients[0].dump(within: plenty)

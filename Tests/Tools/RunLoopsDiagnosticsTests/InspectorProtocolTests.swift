@@ -17,10 +17,10 @@ struct InspectorProtocolTests {
 
     @Test func `each written request is read back`() {
         let requests: [Request] = [
-            .loops, .dump, .statistics, .record(capacity: 1), .record(capacity: Request.mostEvents), .recorded,
+            .loops, .dump, .statistics, .record(capacity: 1), .record(capacity: Request.maxEvents), .recorded,
         ]
         for request in requests {
-            #expect(request.line.utf8.count < InspectorProtocol.longestRequest)
+            #expect(request.line.utf8.count < InspectorProtocol.maxRequestLength)
             #expect(read(String(request.line.dropLast())) == .success(request))
         }
     }

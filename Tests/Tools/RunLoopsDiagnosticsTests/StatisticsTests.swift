@@ -169,7 +169,7 @@ struct LoopStatisticsTests {
         let dearest = try #require(statistics.dearest.first)
         #expect(dearest.label == "tick" && dearest.callee == .timer)
         #expect(dearest.count == exact && dearest.total == Int64(exact) * 20 && dearest.longest == 20)
-        #expect(statistics.dearest.count <= CalloutTable.mostEntries)
+        #expect(statistics.dearest.count <= CalloutTable.maxEntries)
         #expect(statistics.dearest.reduce(0) { $0 + $1.count } + statistics.notAssigned == 110_000)
         let time = statistics.dearest.reduce(0) { $0 + $1.total } + statistics.timeNotAssigned
         #expect(time == 1_000_000 + Int64(exact) * 20)

@@ -187,7 +187,7 @@ struct TaskReaderTests {
             let code = TaskReport.code(list, process)
             let runtime = try TaskReport.runtime(of: process, code, Symbolizer(.process(scene.number)))
             let (addresses, _) = process.addresses(
-                of: runtime.metadata, in: ProcessMemory.regions(list), most: TaskReport.mostTasks)
+                of: runtime.metadata, in: ProcessMemory.regions(list), most: TaskReport.maxTasks)
             var reader = TaskReader(memory: memory, runtime: runtime)
             _ = report(addresses, &reader)
             let (places, pages) = (memory.places, memory.pages)

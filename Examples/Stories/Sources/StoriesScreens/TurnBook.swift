@@ -50,7 +50,7 @@ package struct TurnBook {
     /// The label of the log's own items.
     static let ownLabel = "turn log"
     /// More lines than the tallest terminal shows are not kept.
-    private static let mostLines = 200
+    private static let maxLines = 200
     /// A line is alike to one of so many before it.
     private static let reach = 4
 
@@ -127,7 +127,7 @@ package struct TurnBook {
             return
         }
         lines.append(Line(mode: mode, points: texts))
-        if lines.count > Self.mostLines {
+        if lines.count > Self.maxLines {
             lines.removeFirst()
             former = max(0, former - 1)
         }

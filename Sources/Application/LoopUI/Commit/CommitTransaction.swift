@@ -44,7 +44,7 @@ internal import RunLoopsKit
     static let slack = Duration.milliseconds(1)
     /// The maximum number of rounds of constraints and layout in a commit; views that still ask for layout then wait
     /// for the next commit.
-    static let mostRounds = 16
+    static let maxRounds = 16
 
     private let loop: RunLoop
     private let display: any Display
@@ -253,7 +253,7 @@ internal import RunLoopsKit
 
     /// Runs the first two phases, repeatedly while views ask for them: superviews before the views inside them.
     private func layOut() {
-        for _ in 0..<Self.mostRounds {
+        for _ in 0..<Self.maxRounds {
             if toConstrain.isEmpty && toLayOut.isEmpty { return }
             if !toConstrain.isEmpty { report(.constraints) { updateConstraints() } }
             if !toLayOut.isEmpty { report(.layout) { layOutRound() } }

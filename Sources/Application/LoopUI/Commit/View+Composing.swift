@@ -13,7 +13,7 @@ extension View {
     func takeDrawingWindow() -> CellRect? {
         let all = CellRect(Rect(size: frame.size))
         let (count, isMore) = all.columns.count.multipliedReportingOverflow(by: all.rows.count)
-        guard isMore || count > Band.mostCellsWithoutWindow, let application = window?.application else {
+        guard isMore || count > Band.maxCellsWithoutWindow, let application = window?.application else {
             extras?.drawingWindow = nil
             return nil
         }

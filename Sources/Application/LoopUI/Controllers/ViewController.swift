@@ -187,8 +187,8 @@ internal import RunLoops
         require(
             !above.contains { $0 === child }, "A controller was added to itself, or to a controller inside it.")
         require(
-            above.count + child.countLevels() <= View.mostLevels,
-            "More than \(View.mostLevels) controllers would contain each other: add controllers beside each other instead."
+            above.count + child.countLevels() <= View.maxLevels,
+            "More than \(View.maxLevels) controllers would contain each other: add controllers beside each other instead."
         )
         let old = child.parent
         old?.children.removeAll { $0 === child }

@@ -16,7 +16,7 @@ struct TextBuffer: Sendable {
     var maximumLength = 65_536 { didSet { if characters.count > maximumLength { setText(text) } } }
     /// The maximum number of scalars in a character: no character that people write has more, but a hostile text puts a
     /// million into one.
-    static let mostScalarsInCharacter = 32
+    static let maxScalarsInCharacter = 32
     /// The version of the characters, which changes with them.
     private(set) var version = 0
 
@@ -50,7 +50,7 @@ struct TextBuffer: Sendable {
     private mutating func replace(_ range: Range<Int>, with text: String) {
         // No more is looked at than fits, however much is pasted.
         let places = max(0, maximumLength - characters.count + range.count)
-        let (room, isEndless) = places.multipliedReportingOverflow(by: Self.mostScalarsInCharacter)
+        let (room, isEndless) = places.multipliedReportingOverflow(by: Self.maxScalarsInCharacter)
         let new = Self.clean(text.unicodeScalars.prefix(isEndless ? .max : room))
         if range.isEmpty, new.isEmpty { return }
         version += 1
@@ -109,7 +109,7 @@ struct TextBuffer: Sendable {
     /// Returns the character, or the replacement character for one with too many scalars.
     private static func shortened(_ character: Character) -> Character {
         let scalars = character.unicodeScalars
-        let end = scalars.index(scalars.startIndex, offsetBy: mostScalarsInCharacter, limitedBy: scalars.endIndex)
+        let end = scalars.index(scalars.startIndex, offsetBy: maxScalarsInCharacter, limitedBy: scalars.endIndex)
         return end == nil || end == scalars.endIndex ? character : "\u{FFFD}"
     }
 

@@ -22,12 +22,12 @@ struct Band: Sendable {
     /// The maximum numbers of columns, rows and cells of a drawing without a window; this many cells take half a gigabyte.
     ///
     /// A view may have a frame of any size; without a window, the part beyond these limits is not drawn.
-    static let mostColumns = 65_536
-    static let mostRows = 1 << 20
-    static let mostCells = 1 << 25
+    static let maxColumns = 65_536
+    static let maxRows = 1 << 20
+    static let maxCells = 1 << 25
 
     /// The number of cells of a view from which on only the part is kept that can be seen; a large display has fewer.
-    static let mostCellsWithoutWindow = 1 << 16
+    static let maxCellsWithoutWindow = 1 << 16
 
     init(width: Int, height: Int, window: CellRect? = nil) {
         (self.width, self.height) =
@@ -42,8 +42,8 @@ struct Band: Sendable {
 
     /// Returns the part of a size that can be drawn.
     static func limited(width: Int, height: Int) -> (width: Int, height: Int) {
-        let width = min(max(0, width), mostColumns)
-        return (width, min(max(0, height), mostRows, mostCells / max(1, width)))
+        let width = min(max(0, width), maxColumns)
+        return (width, min(max(0, height), maxRows, maxCells / max(1, width)))
     }
 
     /// Whether nothing was drawn.

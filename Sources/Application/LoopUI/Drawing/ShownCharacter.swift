@@ -45,12 +45,12 @@ extension Character {
     /// Unicode's Stream-Safe Text Format (UAX #15) has at most 30 marks after a letter. The longest emoji in use has ten
     /// scalars. A text from elsewhere can have any number of scalars in a character, and each repaint would write all of
     /// them.
-    package static let longestShown = 32
+    package static let maxShownScalars = 32
 
     /// The character as displays show it; `nil` for an invisible character, which takes no cell.
     ///
     /// A control character is shown as the replacement character, a tab as a blank. Scalars that only change the
-    /// direction of text, or that are invisible, are left out, and so are scalars beyond the first ``longestShown``.
+    /// direction of text, or that are invisible, are left out, and so are scalars beyond the first ``maxShownScalars``.
     package var shown: Character? {
         let scalars = unicodeScalars
         let first = scalars[scalars.startIndex]
@@ -69,18 +69,18 @@ extension Character {
         var count = 0
         var isSeen = false
         // Usually nothing is left out.
-        let isPlain = scalars.prefix(Self.longestShown + 1).allSatisfy { scalar in
+        let isPlain = scalars.prefix(Self.maxShownScalars + 1).allSatisfy { scalar in
             count += 1
             return scalar.value >= 0xA0 && !scalar.isInvisible && !scalar.isNoncharacter
                 || scalar.value < 0x7F && scalar.value >= 0x20
         }
-        if isPlain, count <= Self.longestShown { return self }
+        if isPlain, count <= Self.maxShownScalars { return self }
         count = 0
         for scalar in scalars {
             if scalar.isControl || scalar.isNoncharacter { return "\u{FFFD}" }
             let isInvisible = scalar.isInvisible
             if isInvisible, !scalar.counts(behind: first) { continue }
-            if count == Self.longestShown { break }
+            if count == Self.maxShownScalars { break }
             if !isInvisible { isSeen = true }
             kept.append(scalar)
             count += 1

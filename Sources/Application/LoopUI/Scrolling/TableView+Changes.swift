@@ -98,11 +98,11 @@ extension TableView {
     }
 
     /// The maximum number of rows that a table shows: with more, two rows would have the same position.
-    private static let mostRows = 1 << 50
+    private static let maxRows = 1 << 50
 
     private func geometry(of count: Int) -> RowGeometry {
         require(
-            count <= Self.mostRows, "The data source has \(count) rows: a table shows at most \(Self.mostRows) of them."
+            count <= Self.maxRows, "The data source has \(count) rows: a table shows at most \(Self.maxRows) of them."
         )
         if let rowHeight { return RowGeometry(count: count, height: rowHeight) }
         return RowGeometry(heights: heights(of: 0..<count))

@@ -273,7 +273,7 @@ internal import RunLoops
 
     /// The maximum number of views that may contain each other: functions that walk a tree of views use stack for each
     /// level, and so do responders along a chain and the program's own overrides.
-    static let mostLevels = 500
+    static let maxLevels = 500
 
     /// The number of levels of the view and all views inside, or more if views were removed since.
     private var levels = 1
@@ -281,11 +281,11 @@ internal import RunLoops
     /// Checks that a view may be added, and counts the levels that it adds.
     private func reserveLevels(for view: View) {
         let above = depth + 1
-        if above + view.levels > Self.mostLevels {
+        if above + view.levels > Self.maxLevels {
             view.levels = view.countLevels()
             require(
-                above + view.levels <= Self.mostLevels,
-                "\(above + view.levels) views would contain each other: at most \(Self.mostLevels) may. Add views beside each other "
+                above + view.levels <= Self.maxLevels,
+                "\(above + view.levels) views would contain each other: at most \(Self.maxLevels) may. Add views beside each other "
                     + "instead, or draw in draw(in:) what needs no view of its own.")
         }
         var (ancestor, least) = (self as View?, view.levels + 1)

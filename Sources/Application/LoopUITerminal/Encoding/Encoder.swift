@@ -24,7 +24,7 @@ struct Encoder {
     private let blank = Cell.blank
 
     /// The maximum number of characters of a title that are written, which is more than any terminal shows.
-    private static let longestTitle = 256
+    private static let maxTitleLength = 256
     /// The maximum number of bytes of an update that is written without delaying its display; of a longer update the
     /// terminal might show only a part.
     private static let most = 512
@@ -154,7 +154,7 @@ struct Encoder {
     private mutating func encode(title text: String) {
         title = text
         write("\u{1B}]2;")
-        let shown = text.shown(limit: Self.longestTitle)
+        let shown = text.shown(limit: Self.maxTitleLength)
         bytes += abilities.hasUnicode ? Array(shown.utf8) : shown.utf8.filter { $0 < 0x80 }
         write("\u{1B}\\")
     }

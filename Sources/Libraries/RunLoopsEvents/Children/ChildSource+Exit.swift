@@ -43,7 +43,7 @@ extension ChildSource {
         /// The time that the kernel spent on behalf of the process.
         public let systemTime: Duration
         /// The maximum of the process's resident memory, in bytes.
-        public let mostResidentBytes: Int
+        public let maxResidentBytes: Int
         /// The number of page faults that were served without a read from a disk.
         public let minorFaults: Int
         /// The number of page faults for which a page was read from a disk.
@@ -82,7 +82,7 @@ extension ChildSource.Usage {
     fileprivate init(_ end: rl_child_exit) {
         self.init(
             userTime: .microseconds(end.user_microseconds), systemTime: .microseconds(end.system_microseconds),
-            mostResidentBytes: Int(end.most_resident_kilobytes) * 1024, minorFaults: Int(end.minor_faults),
+            maxResidentBytes: Int(end.most_resident_kilobytes) * 1024, minorFaults: Int(end.minor_faults),
             majorFaults: Int(end.major_faults), voluntarySwitches: Int(end.voluntary_switches),
             involuntarySwitches: Int(end.involuntary_switches))
     }

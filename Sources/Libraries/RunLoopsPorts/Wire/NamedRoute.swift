@@ -48,7 +48,7 @@ final class NamedRoute: Route, @unchecked Sendable {
             return try queue.send(delivery, until: deadline)
         }
         var wasConnected = own != nil
-        for _ in 0..<Self.mostTries {
+        for _ in 0..<Self.maxTries {
             var used: Channel?
             do throws(RunLoop.PortError) {
                 let channel = try connected(until: deadline)
@@ -70,7 +70,7 @@ final class NamedRoute: Route, @unchecked Sendable {
         throw .full
     }
 
-    private static let mostTries = 100
+    private static let maxTries = 100
 
     /// The connection of this process: a forked child makes one of its own.
     private var own: Channel? {

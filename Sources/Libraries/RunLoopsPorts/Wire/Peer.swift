@@ -32,7 +32,7 @@ final class Peer: @unchecked Sendable {
     }
 
     /// The most reply ports that one peer may have introduced at a time; each port is an open descriptor.
-    static let mostHandles = 256
+    static let maxHandles = 256
     /// Packets that are taken in one turn of the loop: each packet is a system call already, so few make the turn's own
     /// cost small.
     static let batch = 16
@@ -174,7 +174,7 @@ final class Peer: @unchecked Sendable {
         case (.noReply, .answerer):
             return port.deliver(Delivery(kind: .noReply, serial: frame.serial, message: RunLoop.MessagePort.Message()))
         case (.introduce, _):
-            guard handles.count < Self.mostHandles, handles[frame.handle] == nil,
+            guard handles.count < Self.maxHandles, handles[frame.handle] == nil,
                 let socket = descriptors.first.flatMap(PortSocket.init)
             else { return nil }
             handles[frame.handle] = Channel(

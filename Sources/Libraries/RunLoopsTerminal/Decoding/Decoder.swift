@@ -12,7 +12,7 @@ struct Decoder {
     /// The maximum number of bytes of a string or of a part of pasted text.
     static let longest = 1 << 16
     /// The maximum number of bytes in which the late rest of a sequence is searched.
-    static let longestLateRest = 256
+    static let maxLateRest = 256
 
     private enum State {
         case ground
@@ -117,7 +117,7 @@ struct Decoder {
     /// the rest only if they are the whole rest, with a number or a sign that no key writes after an escape.
     ///
     /// - Parameters:
-    ///   - bytes: The bytes that were read and not decoded yet; at most the first ``longestLateRest`` are needed.
+    ///   - bytes: The bytes that were read and not decoded yet; at most the first ``maxLateRest`` are needed.
     ///   - isInTime: Whether the beginning was read recently enough.
     mutating func resumeLate(_ bytes: [UInt8], isInTime: Bool) {
         if lateBeginning.isEmpty { return }

@@ -118,7 +118,7 @@ internal import RunLoopsLibC
     /// Decides from the pause before some bytes whether they continue a late sequence or interrupt a pasted text.
     private func takeSilence(before count: Int) {
         let silence = ContinuousClock.now - lastRead
-        let bytes = Array(buffer.prefix(min(count, Decoder.longestLateRest)))
+        let bytes = Array(buffer.prefix(min(count, Decoder.maxLateRest)))
         decoder.resumeLate(bytes, isInTime: silence <= timing.sequenceTimeout)
         // The end of a pasted text that was lost must not keep the user from ending the program.
         if decoder.isInPaste, silence >= Self.pauseBeforeInterrupt, count == bytes.count, Self.isInterrupt(bytes) {

@@ -16,7 +16,7 @@ internal import Synchronization
 /// Thread safety: any thread may send. As in Foundation, the class is not `Sendable`.
 open class MessagePort: Port {
     /// The number of waiting messages from which on a sender has to wait.
-    private static let mostWaiting = 1024
+    private static let maxWaiting = 1024
 
     private let core = Core()
     private let native: RunLoops.RunLoop.MessagePort
@@ -25,7 +25,7 @@ open class MessagePort: Port {
     public override init() {
         let core = core
         native = .sendable(
-            limits: RunLoops.RunLoop.MessagePort.Limits(queue: Self.mostWaiting), label: "Foundation message port"
+            limits: RunLoops.RunLoop.MessagePort.Limits(queue: Self.maxWaiting), label: "Foundation message port"
         ) { message in
             core.handle(message)
             return nil

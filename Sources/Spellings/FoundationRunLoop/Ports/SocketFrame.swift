@@ -12,7 +12,7 @@ internal import Foundation
 struct SocketFrame {
     /// The maximum length of a message in bytes; senders and receivers refuse longer messages, so that another program
     /// cannot fill this program's memory.
-    static let mostBytes = 1 << 26
+    static let maxBytes = 1 << 26
     private static let magic: UInt32 = 0xD0CF_50C0
     private static let headerCount = 12
 
@@ -36,11 +36,11 @@ struct SocketFrame {
                 case .data(let data): (1, data)
                 case .port(let signature): (2, signature.wire)
                 }
-            guard let data, rest.count + data.count <= Self.mostBytes else { return nil }
+            guard let data, rest.count + data.count <= Self.maxBytes else { return nil }
             for piece in [Self.bytes(of: kind), Self.bytes(of: UInt32(data.count)), data] { rest.append(piece) }
         }
         let count = Self.headerCount + rest.count
-        guard count <= Self.mostBytes else { return nil }
+        guard count <= Self.maxBytes else { return nil }
         var all = Data(capacity: count)
         for piece in [Self.bytes(of: Self.magic), Self.bytes(of: UInt32(count)), Self.bytes(of: number), rest] {
             all.append(piece)
@@ -57,7 +57,7 @@ struct SocketFrame {
     static func count(beginning data: Data) -> Int? {
         guard data.count >= 8 else { return 0 }
         let count = Int(number(in: data, at: 4))
-        return number(in: data, at: 0) == magic && (headerCount...mostBytes).contains(count) ? count : nil
+        return number(in: data, at: 0) == magic && (headerCount...maxBytes).contains(count) ? count : nil
     }
 
     /// Parses a whole message; `nil` if the bytes are not one message.

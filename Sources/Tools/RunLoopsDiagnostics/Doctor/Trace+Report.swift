@@ -9,9 +9,9 @@ extension RunLoop.Trace {
     /// Thread safety: a value; any thread.
     public struct Report: Sendable {
         /// The maximum size of a text that ``init(json:)`` reads, in bytes.
-        public static let longestText = 256 << 20
-        /// The maximum number of JSON values in a text; the events of a text of ``longestText`` bytes have fewer.
-        private static let mostValues = 1 << 25
+        public static let maxTextLength = 256 << 20
+        /// The maximum number of JSON values in a text; the events of a text of ``maxTextLength`` bytes have fewer.
+        private static let maxValues = 1 << 25
 
         /// The reason why a text is not read as a trace.
         public enum ReadingError: Error, Equatable, CustomStringConvertible {
@@ -19,7 +19,7 @@ extension RunLoop.Trace {
             case notJSON(at: Int)
             /// The text is JSON, but not a trace; the value describes the fault and the event that has it.
             case notTrace(String)
-            /// The text is longer than ``longestText``, or has more values than any trace of that length; the value
+            /// The text is longer than ``maxTextLength``, or has more values than any trace of that length; the value
             /// says which.
             case tooLarge(String)
 
@@ -77,17 +77,17 @@ extension RunLoop.Trace {
         ///
         /// - Throws: The reason why the text is not a trace.
         ///
-        /// - Complexity: O(n) in the length of the text, which is at most ``longestText`` bytes; needs up to fifteen
+        /// - Complexity: O(n) in the length of the text, which is at most ``maxTextLength`` bytes; needs up to fifteen
         ///   times as much memory as the text.
         public init(json text: String) throws(ReadingError) {
-            if text.utf8.count > Self.longestText { throw .tooLarge("it has \(text.utf8.count) bytes") }
+            if text.utf8.count > Self.maxTextLength { throw .tooLarge("it has \(text.utf8.count) bytes") }
             let json: JSON
             do {
-                json = try JSON(parsing: text, most: Self.mostValues)
+                json = try JSON(parsing: text, most: Self.maxValues)
             } catch {
                 switch error {
                 case .malformed(let offset): throw .notJSON(at: offset)
-                case .tooManyValues: throw .tooLarge("it has more than \(Self.mostValues) values")
+                case .tooManyValues: throw .tooLarge("it has more than \(Self.maxValues) values")
                 }
             }
             guard let events = json["traceEvents"]?.array else { throw .notTrace("it has no traceEvents") }

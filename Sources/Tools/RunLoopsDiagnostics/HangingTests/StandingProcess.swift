@@ -13,7 +13,7 @@ struct StandingProcess {
     private let runners: [UInt64: Int32]
 
     /// The maximum number of lines of one part.
-    private static let mostLines = 2000
+    private static let maxLines = 2000
     /// How long the lock of a loop is waited for, in nanoseconds.
     private static let patience: Int64 = 20_000_000
     /// Items of loops that were described: a closure must not be released on this thread, and the process ends soon.
@@ -52,8 +52,8 @@ struct StandingProcess {
         }
         parts.append(("Threads", ThreadReport.lines(threads)))
         return parts.filter { !$0.lines.isEmpty }.map { title, lines in
-            let more = lines.count > Self.mostLines ? ["  (\(lines.count - Self.mostLines) lines more)"] : []
-            return ([title + ":"] + lines.prefix(Self.mostLines).map { "  " + $0 } + more).joined(separator: "\n")
+            let more = lines.count > Self.maxLines ? ["  (\(lines.count - Self.maxLines) lines more)"] : []
+            return ([title + ":"] + lines.prefix(Self.maxLines).map { "  " + $0 } + more).joined(separator: "\n")
         }.joined(separator: "\n") + "\n"
     }
 

@@ -62,8 +62,8 @@ struct ELFFile {
     // MARK: Names
 
     /// The maximum number of functions that are read.
-    private static let mostFunctions = 4 << 20
-    private static let longestName = 4096
+    private static let maxFunctions = 4 << 20
+    private static let maxNameLength = 4096
 
     private struct Section {
         var type: UInt32
@@ -117,7 +117,7 @@ struct ELFFile {
         guard sections.indices.contains(table.link) else { return [] }
         let names = sections[table.link].offset
         var symbols: [Function] = []
-        entries(24, from: table.offset, count: Int(min(table.size / 24, UInt64(Self.mostFunctions)))) { entry in
+        entries(24, from: table.offset, count: Int(min(table.size / 24, UInt64(Self.maxFunctions)))) { entry in
             // A symbol that is defined here.
             guard entry[4] & 0xF == kind, entry.number(UInt16.self, at: 6) != 0 else { return }
             symbols.append(
@@ -137,7 +137,7 @@ struct ELFFile {
 
     /// A function's mangled name.
     func name(of function: Function) -> Name {
-        let bytes = read(function.name, Self.longestName)
+        let bytes = read(function.name, Self.maxNameLength)
         let end = bytes.firstIndex(of: 0)
         return Name(text: String(decoding: bytes[..<(end ?? bytes.count)], as: UTF8.self), isCut: end == nil)
     }

@@ -24,7 +24,7 @@ struct HangAnnealer {
     }
 
     /// The maximum number of hangs that are remembered; older ones count as new when they occur again.
-    private static let mostKinds = 64
+    private static let maxKinds = 64
 
     // The kind that came last is last.
     private var known: [Known] = []
@@ -45,7 +45,7 @@ struct HangAnnealer {
     /// Called when a reported hang has ended, with its majority stack.
     mutating func ends(_ majority: Key) {
         if known.contains(where: { $0.key.matches(majority) }) { return }
-        if known.count == Self.mostKinds { known.removeFirst() }
+        if known.count == Self.maxKinds { known.removeFirst() }
         known.append(Known(key: majority))
     }
 }

@@ -22,7 +22,7 @@ struct LoadedCode {
     }
 
     /// The maximum size of the kernel's list, in bytes; a longer list is cut off.
-    private static let mostBytes = 16 << 20
+    private static let maxBytes = 16 << 20
 
     private let list: [UInt8]
     let mappings: [Mapping]
@@ -38,7 +38,7 @@ struct LoadedCode {
         repeat {
             count *= 4
             list = [UInt8](file: SystemText(prefixOf: "/proc/thread-self/maps".utf8), count: count)
-        } while list.count == count && count < mostBytes
+        } while list.count == count && count < maxBytes
         if let previous, previous.list == list { return previous }
         return LoadedCode(list)
     }

@@ -30,7 +30,7 @@ final class StackSampler {
     }
 
     /// The maximum number of frames of a stack; a deeper stack loses its outermost frames, and the callout with them.
-    private static let mostFrames = 256
+    private static let maxFrames = 256
     /// How long a sample of a running thread is waited for, in nanoseconds: a running thread answers at its next tick,
     /// a thread without a processor may not answer at all.
     private static let patience: Int64 = 20_000_000
@@ -71,7 +71,7 @@ final class StackSampler {
         self.code = code
         var sample = sample
         sample.code = code
-        sample.counters = [UInt64](unsafeUninitializedCapacity: Self.mostFrames) { counters, count in
+        sample.counters = [UInt64](unsafeUninitializedCapacity: Self.maxFrames) { counters, count in
             // SAFETY: the buffer has room for as many.
             count = rl_unwind(
                 buffer, code.codes, code.codes.count, rl_copy_memory, counters.baseAddress.unsafelyUnwrapped,

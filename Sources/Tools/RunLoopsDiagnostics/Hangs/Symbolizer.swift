@@ -30,7 +30,7 @@ final class Symbolizer {
     private var files: [SystemText: (file: ELFFile, functions: [ELFFile.Function])] = [:]
     private var known: [Place: (start: UInt64, mangled: String, name: String)?] = [:]
     /// The maximum number of cached results; the cache is emptied when it is full.
-    private static let mostKnown = 4096
+    private static let maxKnown = 4096
     /// The process whose code it is.
     enum Origin {
         case own
@@ -85,7 +85,7 @@ final class Symbolizer {
         _ place: Place, _ mapping: LoadedCode.Mapping
     ) -> (start: UInt64, mangled: String, name: String)? {
         if let known = known[place] { return known }
-        if known.count >= Self.mostKnown { known = [:] }
+        if known.count >= Self.maxKnown { known = [:] }
         let file = file(mapping)
         var found: (start: UInt64, mangled: String, name: String)?
         if let file, let function = file.functions.function(at: place.address),

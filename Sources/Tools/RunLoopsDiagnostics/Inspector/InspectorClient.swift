@@ -114,7 +114,7 @@ package final class InspectorClient {
     private func takeAnswer() throws(Failure) -> [UInt8]? {
         if head == nil {
             guard let end = received.firstIndex(of: UInt8(ascii: "\n")) else {
-                if received.count > InspectorProtocol.longestHead { throw .garbled }
+                if received.count > InspectorProtocol.maxHeadLength { throw .garbled }
                 return nil
             }
             guard let head = InspectorProtocol.head(received[..<end]) else { throw .garbled }
@@ -195,7 +195,7 @@ package final class InspectorClient {
     // MARK: Recording
 
     /// The maximum number of events that a recording keeps of one loop.
-    package static let mostEvents = 1 << 20
+    package static let maxEvents = 1 << 20
 
     /// Begins a recording in the process; it ends with ``takeRecording(within:)``, or with the connection.
     ///

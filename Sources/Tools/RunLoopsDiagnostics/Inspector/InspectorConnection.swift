@@ -72,7 +72,7 @@ final class InspectorConnection {
 
     private func receive() -> Bool {
         // Not more than makes a request: what follows waits in the socket.
-        let room = InspectorProtocol.longestRequest - input.count
+        let room = InspectorProtocol.maxRequestLength - input.count
         let got = withUnsafeTemporaryAllocation(byteCount: room, alignment: 1) { space -> CInt in
             let got = rl_inspect_receive(socket.number, space.baseAddress, room)
             if got > 0 { input += space[..<Int(got)] }
@@ -86,7 +86,7 @@ final class InspectorConnection {
     /// Answers the first complete request; returns whether there was one.
     private func takeRequest() -> Bool {
         guard let end = input.firstIndex(of: UInt8(ascii: "\n")) else {
-            if input.count >= InspectorProtocol.longestRequest { turnAway("the request is too long") }
+            if input.count >= InspectorProtocol.maxRequestLength { turnAway("the request is too long") }
             return false
         }
         do {

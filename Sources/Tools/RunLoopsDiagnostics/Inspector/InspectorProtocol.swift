@@ -15,14 +15,14 @@ enum InspectorProtocol {
     static let version = "runloop-inspect/3"
 
     /// The maximum length of a request in bytes, including its line feed.
-    static let longestRequest = 256
+    static let maxRequestLength = 256
     /// The maximum length of an answer's first line, in bytes.
-    static let longestHead = 64
+    static let maxHeadLength = 64
     /// The maximum length of an answer in bytes; a client rejects a longer one.
-    static let longestAnswer = 256 << 20
+    static let maxAnswerLength = 256 << 20
     /// The maximum length of one loop's description in bytes; a longer description is cut off, and its end says how
     /// much is missing.
-    static let longestDescription = 1 << 20
+    static let maxDescriptionLength = 1 << 20
 
     /// The requests of a client.
     enum Request: Equatable {
@@ -40,7 +40,7 @@ enum InspectorProtocol {
         case recorded
 
         /// The maximum number of events that a recording keeps of one loop.
-        static let mostEvents = InspectorClient.mostEvents
+        static let maxEvents = InspectorClient.maxEvents
 
         var text: String {
             switch self {
@@ -65,8 +65,8 @@ enum InspectorProtocol {
             if let plain = [Self.loops, .dump, .tasks, .statistics, .recorded].first(where: { $0.text == text }) {
                 self = plain
             } else if words.count == 3, words[1] == "record" {
-                guard let number = Int(words[2]), 1...Self.mostEvents ~= number else {
-                    throw Refusal("a recording has 1 to \(Self.mostEvents) events")
+                guard let number = Int(words[2]), 1...Self.maxEvents ~= number else {
+                    throw Refusal("a recording has 1 to \(Self.maxEvents) events")
                 }
                 self = .record(capacity: number)
             } else {
@@ -95,7 +95,7 @@ enum InspectorProtocol {
     static func head(_ line: some Collection<UInt8>) -> (isAnswer: Bool, length: Int)? {
         let words = String(decoding: line, as: UTF8.self).split(separator: " ", omittingEmptySubsequences: false)
         guard words.count == 3, words[0] == version, words[1] == "ok" || words[1] == "no",
-            let length = Int(words[2]), 0...longestAnswer ~= length
+            let length = Int(words[2]), 0...maxAnswerLength ~= length
         else { return nil }
         return (words[1] == "ok", length)
     }

@@ -13,7 +13,7 @@ internal import RunLoopsSystem
 // Unchecked: everything that is not constant belongs to the inspector's thread, or to the thread that stops it.
 final class InspectorServer: @unchecked Sendable {
     /// The maximum number of clients at a time; further clients are refused.
-    static let mostClients = 16
+    static let maxClients = 16
     private static let stackSize = 512 << 10
 
     let loops = Subscription<InspectedLoop>(keepsStamps: false) { _, _ in InspectedLoop() }
@@ -129,8 +129,8 @@ final class InspectorServer: @unchecked Sendable {
         let connection = InspectorConnection(socket, loops, patience)
         if !isKnown || peer.user != user {
             connection.turnAway("only user \(user) may look into this process")
-        } else if connections.count >= Self.mostClients {
-            connection.turnAway("\(Self.mostClients) others are looking")
+        } else if connections.count >= Self.maxClients {
+            connection.turnAway("\(Self.maxClients) others are looking")
         } else {
             connections.append(connection)
         }

@@ -26,7 +26,7 @@ final class InspectorSession {
             let report: TaskReport
             do { report = try TaskReport(of: getpid()) } catch { throw InspectorProtocol.Refusal("it \(error)") }
             let answer = Array(report.answer.text.utf8)
-            guard answer.count <= InspectorProtocol.longestAnswer else {
+            guard answer.count <= InspectorProtocol.maxAnswerLength else {
                 throw InspectorProtocol.Refusal("it has too many tasks for an answer")
             }
             return answer
@@ -48,7 +48,7 @@ final class InspectorSession {
             guard let recording else { throw InspectorProtocol.Refusal("no recording is under way") }
             recording.stop()
             self.recording = nil
-            guard let json = recording.trace().chromeJSON(atMost: InspectorProtocol.longestAnswer) else {
+            guard let json = recording.trace().chromeJSON(atMost: InspectorProtocol.maxAnswerLength) else {
                 throw InspectorProtocol.Refusal("the recording is too long for an answer")
             }
             return Array(json.utf8)

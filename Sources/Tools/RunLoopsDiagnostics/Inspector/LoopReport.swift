@@ -130,7 +130,7 @@ extension LoopReport {
     }
 
     private static func cut(_ text: String) -> String {
-        let most = InspectorProtocol.longestDescription
+        let most = InspectorProtocol.maxDescriptionLength
         if text.utf8.count <= most { return text }
         return String(decoding: text.utf8.prefix(most), as: UTF8.self) + "\n(\(text.utf8.count - most) bytes more)"
     }

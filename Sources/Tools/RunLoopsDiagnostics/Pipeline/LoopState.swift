@@ -72,14 +72,14 @@ final class LoopState: LabelHolder, @unchecked Sendable {
         static let frames = callouts + RunLoop.Trace.Event.Callee.allCases.count
     }
 
-    private static let mostOpen = 16
+    private static let maxOpen = 16
     private static let wordsAFrame = 6
 
     let thread: Int32
     /// The kernel of a loop with a virtual clock; `nil` for the system's kernel, whose descriptors would otherwise stay
     /// open.
     private let kernel: (any Kernel)?
-    private let words = SharedWords(count: Field.frames + mostOpen * wordsAFrame)
+    private let words = SharedWords(count: Field.frames + maxOpen * wordsAFrame)
 
     /// The keeper of all labels that subscribers record of this loop.
     let labels = LabelKeeper()
@@ -153,7 +153,7 @@ final class LoopState: LabelHolder, @unchecked Sendable {
         words.add(Field.callouts + Int(callee.rawValue))
         let index = Int(self[.open])
         self[.open] = UInt64(index + 1)
-        guard index < Self.mostOpen else { return }
+        guard index < Self.maxOpen else { return }
         let at = Field.frames + index * Self.wordsAFrame
         (words[at], (words[at + 1], words[at + 2])) = (UInt64(callee.rawValue), labels.keep(label))
         (words[at + 3], words[at + 4], words[at + 5]) = (time, self[.slept], 0)
@@ -177,7 +177,7 @@ final class LoopState: LabelHolder, @unchecked Sendable {
 
     private var innermostIndex: Int? {
         let open = Int(self[.open])
-        return open > 0 && open <= Self.mostOpen ? Field.frames + (open - 1) * Self.wordsAFrame : nil
+        return open > 0 && open <= Self.maxOpen ? Field.frames + (open - 1) * Self.wordsAFrame : nil
     }
 
     /// The innermost callout, also while subscribers are called for its return; `nil` for a callout inside sixteen
@@ -188,7 +188,7 @@ final class LoopState: LabelHolder, @unchecked Sendable {
     }
 
     func visitLabels(_ visit: (UInt64) -> Void) {
-        for index in 0..<Self.mostOpen { visit(words[Field.frames + index * Self.wordsAFrame + 1]) }
+        for index in 0..<Self.maxOpen { visit(words[Field.frames + index * Self.wordsAFrame + 1]) }
     }
 
     /// Returns how long the callout has taken until `time`, without the sleeps of runs inside it, in nanoseconds.
@@ -209,7 +209,7 @@ final class LoopState: LabelHolder, @unchecked Sendable {
         return Snapshot(
             activity: LoopActivity(rawValue: number(.activity)) ?? .outside, since: signed(.since),
             depth: Int(number(.depth)),
-            callouts: (0..<min(Int(number(.open)), Self.mostOpen)).map { index in
+            callouts: (0..<min(Int(number(.open)), Self.maxOpen)).map { index in
                 var frame = Self.frame { words[Field.frames + index * Self.wordsAFrame + $0] }
                 frame.kept = LabelKeeper.label(frame.words.text, frame.words.line)
                 return frame

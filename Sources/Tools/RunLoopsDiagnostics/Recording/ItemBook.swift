@@ -19,7 +19,7 @@ struct ItemPage: Sendable, Equatable {
 // Unchecked: what is not guarded by the lock belongs to the loop's thread, or never changes.
 final class ItemBook: @unchecked Sendable {
     /// The maximum number of pages; when it is reached, a new page replaces the last one.
-    private static let mostPages = 64
+    private static let maxPages = 64
     /// The shortest time between two readings before sleeps, in nanoseconds.
     private static let betweenSleeps: Int64 = 100_000_000
 
@@ -70,7 +70,7 @@ final class ItemBook: @unchecked Sendable {
         guard let seen = loop?.itemsInModes() else { return }
         lock.withLock {
             if let last = pages.last, last.items == seen.items, last.unserved == seen.unserved { return }
-            if pages.count == Self.mostPages { pages.removeLast() }
+            if pages.count == Self.maxPages { pages.removeLast() }
             pages.append(ItemPage(time: time, items: seen.items, unserved: seen.unserved))
         }
     }

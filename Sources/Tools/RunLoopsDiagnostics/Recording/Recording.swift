@@ -27,7 +27,7 @@ extension RunLoop {
     public final class Recording: Sendable {
         /// The maximum number of loops in a recording, so that a program with thousands of loops does not use up the
         /// memory.
-        private static let mostLoops = 256
+        private static let maxLoops = 256
 
         /// The loops that are recorded, including those whose threads have ended.
         private struct State {
@@ -36,7 +36,7 @@ extension RunLoop {
         }
 
         /// The maximum number of events for each loop, which take four gigabytes of address space.
-        private static let mostEvents = 1 << 26
+        private static let maxEvents = 1 << 26
 
         /// The number of events that are kept for each loop.
         public let capacity: Int
@@ -54,14 +54,14 @@ extension RunLoop {
         public init(capacity: Int = 65_536) {
             precondition(capacity > 0, "A recording of no events was asked for: give a positive capacity.")
             precondition(
-                capacity <= Self.mostEvents,
-                "A recording of \(capacity) events was asked for: give a capacity of at most \(Self.mostEvents).")
+                capacity <= Self.maxEvents,
+                "A recording of \(capacity) events was asked for: give a capacity of at most \(Self.maxEvents).")
             self.capacity = 1 << (Int.bitWidth - (capacity - 1).leadingZeroBitCount)
             let state = Guarded(State())
             self.state = state
             subscription = Subscription { [capacity = self.capacity] loop, loopState in
                 state.withLock { state in
-                    guard state.recorders.count < Self.mostLoops else {
+                    guard state.recorders.count < Self.maxLoops else {
                         state.refused += 1
                         return nil
                     }
@@ -128,7 +128,7 @@ private final class ProcessRecording: @unchecked Sendable {
 
     /// `events` is the number of events that are kept of each loop; 0 for the usual one.
     func start(_ file: SystemText, events: Int) {
-        if events > 0 { recording = RunLoop.Recording(capacity: min(events, InspectorClient.mostEvents)) }
+        if events > 0 { recording = RunLoop.Recording(capacity: min(events, InspectorClient.maxEvents)) }
         self.file = SystemText(prefixOf: file.bytes.replacing("%p".utf8, with: "\(getpid())".utf8))
         recording.addNewLoops()
         atexit { ProcessRecording.shared.end() }

@@ -12,9 +12,9 @@ internal import Synchronization
 /// added; the counts of entries that were replaced count as not assigned.
 // Unchecked: what is not shared words belongs to the loop's thread.
 final class CalloutTable: LabelHolder, @unchecked Sendable {
-    static let mostEntries = 256
+    static let maxEntries = 256
     /// Masks a hash to an index; there are four times as many indices as entries, so that searches are short.
-    private static let mask = mostEntries * 4 - 1
+    private static let mask = maxEntries * 4 - 1
 
     /// The words of an entry: the first is the version of the next three; each of the others is read by itself.
     private enum Field: Int {
@@ -32,7 +32,7 @@ final class CalloutTable: LabelHolder, @unchecked Sendable {
     private static let wordsAnEntry = 11
     /// The positions of the words after the entries: the number of used entries, the count and time of callouts in
     /// replaced entries, and the number of the present round.
-    private static let used = mostEntries * wordsAnEntry
+    private static let used = maxEntries * wordsAnEntry
     private static let left = used + 1
     private static let leftTime = used + 2
     private static let round = used + 3
@@ -87,10 +87,10 @@ final class CalloutTable: LabelHolder, @unchecked Sendable {
     @inline(never)
     private func makeEntry(_ kind: UInt64, _ label: (UInt64, UInt64)) -> Int {
         var entry = Int(words[Self.used])
-        if entry < Self.mostEntries {
+        if entry < Self.maxEntries {
             words.add(Self.used)
         } else {
-            entry = (0..<Self.mostEntries).min { self[$0, .weight] < self[$1, .weight] } ?? 0
+            entry = (0..<Self.maxEntries).min { self[$0, .weight] < self[$1, .weight] } ?? 0
             words.add(Self.left, self[entry, .count])
             words.add(Self.leftTime, self[entry, .total])
             forgetPlace(of: entry)

@@ -132,7 +132,7 @@ final class WatchedCallouts: LoopSubscriber, @unchecked Sendable {
     }
 
     /// The maximum number of labels with a report; when it is reached, all are forgotten.
-    private static let mostLabels = 256
+    private static let maxLabels = 256
 
     private let identity: RunLoop.Identity
     private let state: LoopState
@@ -197,7 +197,7 @@ final class WatchedCallouts: LoopSubscriber, @unchecked Sendable {
             told[name]?.leftOut += 1
             return nil
         }
-        if told.count >= Self.mostLabels { told = [:] }
+        if told.count >= Self.maxLabels { told = [:] }
         return told.updateValue(Told(at: time), forKey: name)?.leftOut ?? 0
     }
 }

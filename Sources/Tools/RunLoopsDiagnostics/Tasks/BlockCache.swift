@@ -4,7 +4,7 @@
 /// Memory that is read in whole blocks, each of them once.
 final class BlockCache<Memory: TaskMemory>: TaskMemory {
     /// The maximum number of blocks; when there are more, all are read anew.
-    private static var mostBlocks: Int { 1024 }
+    private static var maxBlocks: Int { 1024 }
 
     private let memory: Memory
     private let size: UInt64
@@ -17,7 +17,7 @@ final class BlockCache<Memory: TaskMemory>: TaskMemory {
     init(_ memory: Memory) {
         self.memory = memory
         size = UInt64(memory.blockSize)
-        scratch = SharedScratch(count: Self.mostBlocks * memory.blockSize)
+        scratch = SharedScratch(count: Self.maxBlocks * memory.blockSize)
     }
 
     /// The block of the reads since ``beginUse()``.
@@ -53,7 +53,7 @@ final class BlockCache<Memory: TaskMemory>: TaskMemory {
 
     private func block(at start: UInt64) -> UnsafeMutableRawBufferPointer? {
         if let slot = slots[start] { return slot.map(bytes) }
-        if used == Self.mostBlocks { clear() }
+        if used == Self.maxBlocks { clear() }
         guard memory.read(start, into: bytes(used)) else {
             slots[start] = .some(nil)
             return nil
@@ -64,7 +64,7 @@ final class BlockCache<Memory: TaskMemory>: TaskMemory {
     }
 
     private func bytes(_ slot: Int) -> UnsafeMutableRawBufferPointer {
-        // SAFETY: there are `mostBlocks` slots.
+        // SAFETY: there are `maxBlocks` slots.
         UnsafeMutableRawBufferPointer(rebasing: scratch.bytes[slot * Int(size)..<(slot + 1) * Int(size)])
     }
 }

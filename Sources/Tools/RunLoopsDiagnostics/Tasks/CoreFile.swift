@@ -27,8 +27,8 @@ final class CoreFile: SearchableMemory {
     }
 
     /// The maximum number of bytes of notes; 65,530 mapped files have fewer.
-    private static let mostNoteBytes = 64 << 20
-    private static let mostSegments = 1 << 17
+    private static let maxNoteBytes = 64 << 20
+    private static let maxSegments = 1 << 17
 
     /// The number of the process.
     private(set) var process: Int32 = 0
@@ -59,7 +59,7 @@ final class CoreFile: SearchableMemory {
             let section = bytes(at: header.number(UInt64.self, at: 40), count: 64)
             count = section.count == 64 ? Int(section.number(UInt32.self, at: 44)) : 0
         }
-        let entries = bytes(at: table, count: min(count, Self.mostSegments) * 56)
+        let entries = bytes(at: table, count: min(count, Self.maxSegments) * 56)
         var notes: [UInt8] = []
         for place in stride(from: 0, to: entries.count - 55, by: 56) {
             let offset = entries.number(UInt64.self, at: place + 8)
@@ -71,7 +71,7 @@ final class CoreFile: SearchableMemory {
                 guard start < end, size <= end - start else { continue }
                 let flags = entries.number(UInt32.self, at: place + 4)
                 segments.append(Segment(start: start, end: end, offset: offset, size: size, flags: flags))
-            case 4: notes = bytes(at: offset, count: Int(clamping: min(size, UInt64(Self.mostNoteBytes))))
+            case 4: notes = bytes(at: offset, count: Int(clamping: min(size, UInt64(Self.maxNoteBytes))))
             default: break
             }
         }

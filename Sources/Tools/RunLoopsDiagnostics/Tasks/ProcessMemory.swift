@@ -29,7 +29,7 @@ final class ProcessMemory: SearchableMemory {
     }
 
     /// The maximum size of the kernel's list in bytes; a process has 65,530 regions at most, unless it is permitted more.
-    private static let mostListBytes = 64 << 20
+    private static let maxListBytes = 64 << 20
     private static let pageSize = UInt64(sysconf(CInt(_SC_PAGESIZE)))
 
     let process: Int32
@@ -96,7 +96,7 @@ final class ProcessMemory: SearchableMemory {
         repeat {
             size *= 4
             list = [UInt8](file: path, count: size)
-        } while list.count == size && size < Self.mostListBytes
+        } while list.count == size && size < Self.maxListBytes
         return list
     }
 

@@ -42,10 +42,10 @@ struct TaskRecord: Equatable {
 /// that cannot be read ends what was read so far.
 struct TaskReader<Memory: TaskMemory> {
     /// How often a task is read that changes while it is read.
-    static var mostAttempts: Int { 16 }
-    private static var mostRecords: Int { 64 }
-    private static var mostFrames: Int { 64 }
-    private static var longestName: Int { 256 }
+    static var maxAttempts: Int { 16 }
+    private static var maxRecords: Int { 64 }
+    private static var maxFrames: Int { 64 }
+    private static var maxNameLength: Int { 256 }
 
     let memory: Memory
     let runtime: TaskRuntime
@@ -147,7 +147,7 @@ struct TaskReader<Memory: TaskMemory> {
         // All parts are compared, and not the header alone: between its two reads, a task may have entered and left a group, whose
         // record is one of the list that has the name.
         var before: Look?
-        for attempt in 0...Self.mostAttempts {
+        for attempt in 0...Self.maxAttempts {
             guard var look = parts(at: address, in: memory) else { return nil }
             // A task that waits keeps the other one alive between the two looks.
             look.task.wait = look.dependency.map { wait($0, in: memory) }
@@ -205,9 +205,9 @@ struct TaskReader<Memory: TaskMemory> {
     /// Returns the name in a task's records.
     private func name(_ first: UInt64, in memory: some TaskMemory) -> String? {
         var place = first
-        for _ in 0..<Self.mostRecords {
+        for _ in 0..<Self.maxRecords {
             guard place != 0, let record = memory.words(3, at: place) else { return nil }
-            if record[0] & 0xFF == 6 { return memory.text(at: record[2], most: Self.longestName) }
+            if record[0] & 0xFF == 6 { return memory.text(at: record[2], most: Self.maxNameLength) }
             place = record[1]
         }
         return nil
@@ -244,7 +244,7 @@ struct TaskReader<Memory: TaskMemory> {
         var place = header.context
         // Most contexts of a task are in one page, which is read once.
         var window = Window(scratch)
-        while frames.count < Self.mostFrames, place != 0, let frame = window.pair(at: place, in: memory) {
+        while frames.count < Self.maxFrames, place != 0, let frame = window.pair(at: place, in: memory) {
             if frame.1 != 0 { frames.append(frame.1) }
             // A context that names itself would fill the list.
             if frame.0 == place { break }
@@ -269,7 +269,7 @@ struct TaskReader<Memory: TaskMemory> {
             guard let flags = memory.number(UInt32.self, at: context) else { return nil }
             // Of a class, a structure, an enumeration.
             if (16...18).contains(flags & 0x1F) {
-                guard let name = offset(at: context &+ 8).flatMap({ memory.text(at: $0, most: Self.longestName) }),
+                guard let name = offset(at: context &+ 8).flatMap({ memory.text(at: $0, most: Self.maxNameLength) }),
                     !name.isEmpty
                 else { return nil }
                 names.append(name)

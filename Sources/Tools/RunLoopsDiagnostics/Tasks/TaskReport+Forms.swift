@@ -94,7 +94,7 @@ extension TaskReport {
         var chain = tasks.indices.filter { tasks[$0].name == name && tasks[$0].state != "complete" }
         var known = Set(chain)
         var next = 0
-        while next < chain.count, chain.count < Self.longestChain {
+        while next < chain.count, chain.count < Self.maxChainLength {
             let task = tasks[chain[next]]
             var others = task.children
             switch task.wait {
@@ -115,7 +115,7 @@ extension TaskReport {
     }
 
     /// The maximum number of tasks that are described as those that one waits for.
-    private static let longestChain = 64
+    private static let maxChainLength = 64
 
     private func shownTasks() -> [Bool] {
         var shown = tasks.map { $0.state != "complete" && !$0.isSleepTimer }

@@ -76,7 +76,7 @@ package struct TaskReport: Sendable {
     package var bytes: UInt64 = 0
 
     /// The maximum number of tasks that are read.
-    package static let mostTasks = 2 << 20
+    package static let maxTasks = 2 << 20
 
     /// Reads the tasks of a process, which is not stopped.
     ///
@@ -113,14 +113,14 @@ package struct TaskReport: Sendable {
         let symbolizer = memory.symbolizer
         let runtime = try Self.runtime(of: memory, code, symbolizer)
         let (addresses, bytes) = memory.addresses(
-            of: runtime.metadata, in: ProcessMemory.regions(list), most: Self.mostTasks)
+            of: runtime.metadata, in: ProcessMemory.regions(list), most: Self.maxTasks)
         var reader = TaskReader(memory: memory, runtime: runtime) { code.mapping(at: $0) != nil }
         let records = Self.records(at: addresses, &reader)
         let names = memory.isOwn ? TaskWaits.present : [:]
         self.init(records: records, reader: &reader, names: names) { symbolizer.symbol(at: $0, in: code) }
         self.process = memory.process
         program = symbolizer.programName
-        isCut = addresses.count == Self.mostTasks
+        isCut = addresses.count == Self.maxTasks
         self.bytes = bytes
         guard memory.number(UInt64.self, at: runtime.metadata) != nil else { throw .ended }
     }
@@ -177,7 +177,7 @@ package struct TaskReport: Sendable {
                 if let parent = task.parent { references.append(parent) }
                 if case .task(let other, _) = task.wait { references.append(other) }
             }
-            next = records.count < mostTasks ? references.filter { known.insert($0).inserted } : []
+            next = records.count < maxTasks ? references.filter { known.insert($0).inserted } : []
         }
         return records
     }

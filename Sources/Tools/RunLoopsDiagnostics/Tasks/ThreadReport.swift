@@ -18,7 +18,7 @@ package struct ThreadReport: Sendable {
     package var stack: [String]
 
     /// The maximum number of threads that are read; a process may have 32,768 and more.
-    private static let mostThreads = 512
+    private static let maxThreads = 512
 
     /// Reads the threads of a process, except the calling thread.
     ///
@@ -31,7 +31,7 @@ package struct ThreadReport: Sendable {
     package static func threads(of process: Int32) -> [ThreadReport] {
         guard let reader = ThreadReader(process) else { return [] }
         let own = SystemCalls.threadID
-        return reader.numbers.filter { $0 != own }.prefix(mostThreads).map(reader.thread)
+        return reader.numbers.filter { $0 != own }.prefix(maxThreads).map(reader.thread)
     }
 
     /// Takes a free real-time signal, so that threads which call ``join()`` can be sampled while they run.
@@ -60,7 +60,7 @@ package struct ThreadReport: Sendable {
 ///
 /// Used by one thread.
 private final class ThreadReader {
-    private static let mostFrames = 128
+    private static let maxFrames = 128
 
     private let process: Int32
     private let memory: ProcessMemory
@@ -119,7 +119,7 @@ private final class ThreadReader {
         guard case .waiting(_, let stackPointer, let counter) = state, let code else { return sample }
         memory.use { copy in
             guard rl_sample_waiting(stackPointer, counter, .max, copy, buffer) == 0 else { return }
-            sample.counters = [UInt64](unsafeUninitializedCapacity: Self.mostFrames) { counters, count in
+            sample.counters = [UInt64](unsafeUninitializedCapacity: Self.maxFrames) { counters, count in
                 // SAFETY: the buffer has room for as many.
                 count = rl_unwind(
                     buffer, code.codes, code.codes.count, copy, counters.baseAddress.unsafelyUnwrapped, counters.count)

@@ -38,7 +38,7 @@ struct TraceTool: ParsableCommand {
 
     @Option(
         help: .number(
-            "How many events to keep for each loop, the latest; at most \(InspectorClient.mostEvents) (default: \(RecordedProgram.usualEvents))."
+            "How many events to keep for each loop, the latest; at most \(InspectorClient.maxEvents) (default: \(RecordedProgram.usualEvents))."
         ))
     var events = RecordedProgram.usualEvents
 
@@ -53,8 +53,8 @@ struct TraceTool: ParsableCommand {
         if output.path.bytes.suffix(5).elementsEqual(".html".utf8) {
             throw ValidationError("--output names the JSON, not the page")
         }
-        if !(1...InspectorClient.mostEvents).contains(events) {
-            throw ValidationError("--events must be from 1 to \(InspectorClient.mostEvents)")
+        if !(1...InspectorClient.maxEvents).contains(events) {
+            throw ValidationError("--events must be from 1 to \(InspectorClient.maxEvents)")
         }
     }
 

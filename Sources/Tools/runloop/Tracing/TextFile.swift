@@ -10,7 +10,7 @@ import RunLoopsSystem
 /// Reads and writes text files, with errors in words.
 enum TextFile {
     /// The maximum size of a file in bytes; a trace of twenty loops with full rings is smaller.
-    private static let mostBytes = 256 << 20
+    private static let maxBytes = 256 << 20
 
     static func read(_ file: SystemText) throws -> String {
         let descriptor = file.withCString { rl_open($0, O_RDONLY, 0) }
@@ -24,7 +24,7 @@ enum TextFile {
             if count == 0 { return String(decoding: bytes, as: UTF8.self) }
             bytes += piece[..<Int(count)]
             // A device or a pipe may have no end.
-            if bytes.count > mostBytes {
+            if bytes.count > maxBytes {
                 throw CommandFailure("\(file.decoded): larger than 256 MB, which no trace is")
             }
         }

@@ -74,7 +74,7 @@ struct RaceLoops {
 /// Races two calls, round after round.
 final class RaceArena {
     /// How many modes a loop is given by races that mark modes: a mode stays common for ever.
-    private static let mostModes = 64
+    private static let maxModes = 64
 
     /// What the two threads of a race tell each other; the thread that is not waiting has it.
     private final class Relay: @unchecked Sendable {
@@ -140,7 +140,7 @@ final class RaceArena {
     func runMarking(rounds: Int) {
         while result.rounds < rounds {
             let loops = RaceLoops()
-            run(loops, rounds: min(Self.mostModes, rounds - result.rounds))
+            run(loops, rounds: min(Self.maxModes, rounds - result.rounds))
             loops.end()
         }
     }
