@@ -239,6 +239,38 @@ import Testing
         try quit(terminal)
     }
 
+    // MARK: The example
+
+    @Test(.enabled(if: BuiltPrograms.path("TerminalRerun") != nil))
+    func `The example runs its command again at a key and at a change, and leaves the terminal to an editor`() throws {
+        var template = Array("/tmp/terminal-rerun-XXXXXX".utf8CString)
+        try #require(mkdtemp(&template) != nil)
+        let folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        defer {
+            unlink("\(folder)/runs")
+            unlink("\(folder)/watched/file")
+            rmdir("\(folder)/watched")
+            rmdir(folder)
+        }
+        try #require(mkdir("\(folder)/watched", 0o700) == 0)
+        let example = try #require(BuiltPrograms.path("TerminalRerun"))
+        let command = "echo run >> \(folder)/runs; echo run $(wc -l < \(folder)/runs)."
+        let terminal = try PseudoTerminal(
+            [example, "\(folder)/watched", "sh", "-c", command], columns: 80, rows: 20,
+            environment: ["EDITOR=ls"])
+        try terminal.wait(for: "run 1.")
+        terminal.send(" ")
+        try terminal.wait(for: "run 2.")
+        let file = Glibc.open("\(folder)/watched/file", O_WRONLY | O_CREAT, 0o600)
+        close(file)
+        try terminal.wait(for: "run 3.")
+        terminal.send("e")
+        try terminal.wait("what the editor prints") { $0.screen.text.split(separator: "\n").contains("file") }
+        terminal.send("q")
+        #expect(terminal.waitForEnd() == .status(0))
+        try expectRestored(terminal)
+    }
+
     // MARK: Refusals
 
     @Test func `A program without a terminal is refused with a sentence`() throws {

@@ -50,11 +50,11 @@ public import RunLoopsTerminal
     ///
     /// - Throws: `RunLoop.SystemCallError` if a standard descriptor is not open, or the system refuses something.
     public func open(_ input: InputQueue) throws {
+        if hasSingleKeys { try session.claim() }
         let reading = try Device.reopen(STDIN_FILENO, O_RDONLY)
         let writing = try Device.reopen(STDOUT_FILENO, O_WRONLY)
         input.connect(session)
         if hasSingleKeys {
-            try session.claim()
             session.take = { connection, reason in
                 try Device.take(
                     connection.input, leaving: "", keepsOutput: true, keepsSettings: reason == .afterRelease)
