@@ -149,6 +149,171 @@ import Testing
             #expect(told.value == ["one": "one!\n", "two": "two!\n"])
         }
     }
+
+    // MARK: Answers that come later
+
+    @Test
+    func `Answers that are sent in another order are written in the order of their lines, and then the output ends`()
+        throws
+    {
+        try withLoop { loop in
+            let (input, output) = (try Pipe(), try Pipe())
+            let asked = Box<[(line: String, answer: LineAnswer)]>([])
+            try loop.answerLines(of: input.reader, on: output.writer, later: { asked.value.append(($0, $1)) })
+            output.writer.close()
+            input.write("one\ntwo\nthree")
+            input.closeWriter()
+            _ = loop.runUntilIdle()
+            #expect(asked.value.map(\.line) == ["one", "two", "three"])
+            for (line, answer) in asked.value.reversed() {
+                #expect(answer.isWanted)
+                #expect(answer.send("\(line)!"))
+                #expect(!answer.isWanted && !answer.send("again"))
+            }
+            #expect(loop.runPlenty() == .finished)
+            #expect(output.readToEnd() == "one!\ntwo!\nthree!\n")
+        }
+    }
+
+    @Test(arguments: [1, 3, 64])
+    func `Each of many lines gets its own answer from other threads, with at most maxUnanswered lines at once`(
+        maxUnanswered: Int
+    ) throws {
+        try withLoop { loop in
+            let (input, output) = (try Pipe(), try Pipe())
+            let lines = (0..<700).map { "\($0)" }
+            let open = Locked(0)
+            let most = Locked(0)
+            let queues = (0..<3).map { _ in Locked<[(line: String, answer: LineAnswer)]>([]) }
+            let isOver = Locked(false)
+            let asked = Box(0)
+            try loop.answerLines(
+                of: input.reader, on: output.writer, maxUnanswered: maxUnanswered,
+                later: { line, answer in
+                    let now = open.withLock { count in
+                        count += 1
+                        return count
+                    }
+                    most.withLock { $0 = max($0, now) }
+                    asked.value += 1
+                    queues[asked.value % 3].withLock { $0.append((line, answer)) }
+                })
+            output.writer.close()
+            input.write(lines.map { "\($0)\n" }.joined())
+            input.closeWriter()
+            let threads = queues.map { queue in
+                TestThread {
+                    while !isOver.copy {
+                        // The last line first: the threads' answers are in another order than the lines.
+                        guard let (line, answer) = queue.withLock({ $0.popLast() }) else {
+                            sched_yield()
+                            continue
+                        }
+                        open.withLock { $0 -= 1 }
+                        precondition(answer.send("\(line)!"))
+                    }
+                }
+            }
+            #expect(loop.runPlenty() == .finished)
+            isOver.withLock { $0 = true }
+            for thread in threads { thread.join() }
+            #expect(output.readToEnd() == lines.map { "\($0)!\n" }.joined())
+            #expect(most.copy <= maxUnanswered)
+        }
+    }
+
+    @Test func `A line that would exceed maxUnanswered waits until an earlier line has its answer`() throws {
+        try withLoop { loop in
+            let (input, output) = (try Pipe(), try Pipe())
+            let asked = Box<[(line: String, answer: LineAnswer)]>([])
+            try loop.answerLines(
+                of: input.reader, on: output.writer, maxUnanswered: 2, later: { asked.value.append(($0, $1)) })
+            output.writer.close()
+            input.write("one\ntwo\nthree\nfour\n")
+            _ = loop.runUntilIdle()
+            #expect(asked.value.map(\.line) == ["one", "two"])
+            // The first line still waits, and with it the answer to the second.
+            asked.value[1].answer.send("2")
+            _ = loop.runUntilIdle()
+            #expect(asked.value.map(\.line) == ["one", "two"])
+            asked.value[0].answer.send("1")
+            _ = loop.runUntilIdle()
+            #expect(asked.value.map(\.line) == ["one", "two", "three", "four"])
+            asked.value[2].answer.send("3")
+            asked.value[3].answer.send("4")
+            input.write("five")
+            input.closeWriter()
+            _ = loop.runUntilIdle()
+            asked.value[4].answer.send("5")
+            #expect(loop.runPlenty() == .finished)
+            #expect(output.readToEnd() == "1\n2\n3\n4\n5\n")
+        }
+    }
+
+    @Test func `An answer that is released without send ends the dialogue after the answers before it`() throws {
+        try withLoop { loop in
+            let (input, output) = (try Pipe(), try Pipe())
+            let kept = Box<[LineAnswer]>([])
+            try loop.answerLines(
+                of: input.reader, on: output.writer,
+                later: { line, answer in if line != "two" { kept.value.append(answer) } })
+            output.writer.close()
+            input.write("one\ntwo\nthree\n")
+            _ = loop.runUntilIdle()
+            #expect(kept.value.count == 2)
+            #expect(kept.value[1].send("3"))
+            #expect(kept.value[0].send("1"))
+            #expect(loop.runPlenty() == .finished)
+            #expect(output.readToEnd() == "1\n")
+        }
+    }
+
+    @Test
+    func `A client that goes before its answer is ready leaves nothing behind, and another client gets its answer`()
+        throws
+    {
+        try withLoop { loop in
+            let directory = TemporaryDirectory()
+            let address = try RunLoop.SocketAddress.unix(directory.path("socket"))
+            let asked = Box<[String: LineAnswer]>([:])
+            let listener = try loop.answerLines(
+                at: address, onRefusal: { error in _ = Issue.record(error) }, later: { asked.value[$0] = $1 })
+            let told = Box("")
+            let streams = Box<[String: SocketStream]>([:])
+            for name in ["goes", "stays"] {
+                let connector = try SocketConnector(to: address) { _, result in
+                    let stream = try? SocketStream(result.get()) { stream, event in
+                        switch event {
+                        case .received(let bytes): told.value += String(decoding: bytes, as: UTF8.self)
+                        case .ended: stream.finish()
+                        default: break
+                        }
+                    }
+                    guard let stream else { fatalError("not connected: \(name)") }
+                    streams.value[name] = stream
+                    add(stream, to: loop)
+                    stream.write("\(name)\n".utf8)
+                }
+                add(connector, to: loop)
+            }
+            loop.run { asked.value.count == 2 }
+            #expect(listener.connectionCount == 2)
+            let goes = try #require(asked.value["goes"])
+            streams.value["goes"]?.invalidate()
+            streams.value["goes"] = nil
+            // The client has gone, and nothing was written yet that could show it.
+            goes.send("too late")
+            loop.run { listener.connectionCount == 1 }
+            #expect(!goes.isWanted && !goes.send("again"))
+            let stays = try #require(asked.value["stays"])
+            #expect(stays.send("in time"))
+            streams.value["stays"]?.finish()
+            listener.invalidate()
+            #expect(loop.runPlenty() == .finished)
+            #expect(told.value == "in time\n")
+            #expect(listener.connectionCount == 0)
+        }
+    }
 }
 
 /// A pipe with a non-blocking end for a loop at each side.

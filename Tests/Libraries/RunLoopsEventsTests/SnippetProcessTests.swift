@@ -21,6 +21,7 @@ import Testing
         Snippet(name: "EventsChild", says: ["apple\npear\n", ": exited(0), "]),
         Snippet(name: "EventsChildCompletion", says: ["The child has taken longer than 0.1 seconds", "42"]),
         Snippet(name: "EventsTerminal", says: ["/dev/pts/", "24 80\n", "30 100\n"]),
+        Snippet(name: "EventsLaterAnswers", says: ["30 ms are over\n10 ms are over\n20 ms are over\n"]),
         Snippet(name: "EventsService", says: ["Saving"]),
     ]
 

@@ -116,16 +116,22 @@ extension RunLoop {
         _ limit: Int, _ label: String?, _ mode: Mode, _ fileID: StaticString, _ line: UInt,
         _ refusal: @escaping (SystemCallError) -> Void, _ answer: @escaping (String) -> String
     ) -> (SocketListener, SocketListener.Event) -> Void {
+        connections(in: mode, refusal) { [unowned self] (socket) throws(SystemCallError) in
+            try answerLines(
+                of: File(socket), on: File(socket), limit: limit, label: label, in: mode, fileID: fileID, line: line,
+                answer)
+        }
+    }
+
+    /// What a listener does with its connections: serves each, and tries again a second after a refusal.
+    func connections(
+        in mode: Mode, _ refusal: @escaping (SystemCallError) -> Void,
+        _ serve: @escaping (Socket) throws(SystemCallError) -> Void
+    ) -> (SocketListener, SocketListener.Event) -> Void {
         { [unowned self] listener, event in
             switch event {
             case .accepted(let socket):
-                do throws(SystemCallError) {
-                    try answerLines(
-                        of: File(socket), on: File(socket), limit: limit, label: label, in: mode, fileID: fileID,
-                        line: line, answer)
-                } catch {
-                    refusal(error)
-                }
+                do throws(SystemCallError) { try serve(socket) } catch { refusal(error) }
             case .refused(let error):
                 refusal(error)
                 performLocally(after: .seconds(1), in: mode) { [weak listener] in listener?.resume() }
