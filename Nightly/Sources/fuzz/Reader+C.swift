@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-import CRunLoopsTerminalRestore
 import CRunLoopsKernel
 import CRunLoopsStackSampling
+import CRunLoopsTerminalRestore
 import Glibc
 
 /// The C functions that take a length or a text which another program has chosen.

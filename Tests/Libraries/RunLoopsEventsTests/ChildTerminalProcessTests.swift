@@ -22,7 +22,7 @@ import Testing
             let script = """
                 own=$(tty); stty size; echo $own; [ -t 0 ] && [ -t 1 ] && [ -t 2 ] && echo streams; echo own >/dev/tty
                 read -r _ _ _ _ group session _ foreground _ </proc/$$/stat; echo $$ $group $session $foreground
-                readlink /proc/$$/fd/* | grep -c -e $own; readlink /proc/$$/fd/* | grep -c ptmx
+                readlink /proc/$$/fd/* | grep -c -e $own; readlink /proc/$$/fd/* | grep -c ptmx || true
                 """
             let screen = try Screen(script, on: loop)
             let process = screen.child.process
@@ -342,7 +342,8 @@ import Testing
                 let pause = UInt32.random(in: 0..<8000, using: &random)
                 let loopTimer = RunLoop.Timer(.after(.microseconds(Int64(pause)))) { _ in child.signalAll(SIGKILL) }
                 loop.add(loopTimer, in: .default)
-                let outcome = try complete(child, on: loop, limit: 1 << 26)
+                // A program of the shell's, which is killed as well, may need a moment to close the terminal.
+                let outcome = try complete(child, on: loop, limit: 1 << 26, outputWait: .seconds(60))
                 guard case .success(let report) = outcome else {
                     Issue.record("\(outcome)")
                     return
@@ -547,12 +548,13 @@ private final class Job {
 
 /// How a child has ended, and what its terminal has shown.
 private func complete(
-    _ child: Child, on loop: RunLoop, limit: Int = 1 << 20, reader: InputReader<UInt8>? = nil
+    _ child: Child, on loop: RunLoop, limit: Int = 1 << 20, outputWait: Duration = .milliseconds(10),
+    reader: InputReader<UInt8>? = nil
 ) throws -> Result<ChildCompletion.Report, ChildCompletion.Failure> {
     // A loop has one reader of a descriptor.
     reader?.invalidate()
     let outcome = Box<Result<ChildCompletion.Report, ChildCompletion.Failure>?>(nil)
-    let completion = ChildCompletion(child, limit: limit, outputWait: .milliseconds(10)) { _, result in
+    let completion = ChildCompletion(child, limit: limit, outputWait: outputWait) { _, result in
         outcome.value = result
         loop.stop()
     }
