@@ -41,7 +41,7 @@ let action = arguments.last ?? ""
     case "flood":
         // More than any terminal takes at once; the loop goes on meanwhile.
         for _ in 0..<16 { terminal.write([UInt8](repeating: 0x2E, count: 1 << 14)) }
-        show("\nunwritten \(terminal.hasUnwrittenBytes)")
+        show("\nunwritten \(terminal.hasUnwrittenBytes).")
     case "twice":
         do { _ = try RawTerminal() } catch { show("refused: \(error)") }
         terminal.close()
