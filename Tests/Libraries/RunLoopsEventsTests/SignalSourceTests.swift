@@ -5,6 +5,7 @@ import Glibc
 import RunLoops
 import RunLoopsEvents
 import RunLoopsTestSupport
+import Synchronization
 import Testing
 
 /// Signals are the process's: one test at a time, each with signals of its own.
@@ -217,6 +218,39 @@ import Testing
         #expect(handler(of: signal) == handlerAddress(SIG_IGN))
     }
 
+    @Test func `A signal sent while its first source is made reaches the earlier handler or the source`() throws {
+        let signal = __libc_current_sigrtmin() + 11
+        setHandler(signal) { _ in earlierCalls.add(1, ordering: .relaxed) }
+        defer { setHandler(signal, SIG_DFL) }
+        let rounds = isFull ? 20_000 : 2000
+        let begun = Atomic(0)
+        let ended = Atomic(0)
+        try withLoop { loop in
+            let told = Box(0)
+            let sender = TestThread {
+                for round in 1...rounds {
+                    while begun.load(ordering: .acquiring) < round {}
+                    // The signal comes at another moment of the source's making in each round.
+                    for _ in 0..<(round % 100 * 20) { _ = begun.load(ordering: .relaxed) }
+                    raise(signal)
+                    ended.store(round, ordering: .releasing)
+                }
+            }
+            defer { sender.join() }
+            for round in 1...rounds {
+                begun.store(round, ordering: .releasing)
+                let source = try SignalSource(signal) { _, delivery in told.value += delivery.count }
+                add(source, to: loop)
+                while ended.load(ordering: .acquiring) < round { sched_yield() }
+                _ = loop.runUntilIdle()
+                source.invalidate()
+            }
+            let earlier = earlierCalls.load(ordering: .relaxed)
+            #expect(told.value + earlier == rounds)
+            #expect(told.value > 0 && earlier > 0)
+        }
+    }
+
     @Test func `Each of a thousand sources of one signal is called once`() throws {
         try withLoop { loop in
             let signal = __libc_current_sigrtmin() + 7
@@ -301,6 +335,9 @@ import Testing
         }
     }
 }
+
+/// How often the handler was called that a test has installed.
+private let earlierCalls = Atomic(0)
 
 private func setHandler(_ signal: CInt, _ handler: __sighandler_t?) {
     var action = sigaction()

@@ -10,10 +10,6 @@ import RunLoopsTerminal
 //
 //   program [option…] [action]: `x` does the action, `q` ends the program.
 
-// A shell ignores these two in its background jobs, and a program inherits that.
-signal(SIGINT, SIG_DFL)
-signal(SIGQUIT, SIG_DFL)
-
 let arguments = CommandLine.arguments.dropFirst()
 let names: [(String, RawTerminal.Options)] = [
     ("control", .controlKeys), ("screen", .alternateScreen), ("mouse", .mouse), ("paste", .paste), ("focus", .focus),

@@ -302,7 +302,10 @@ extension TaskReport {
             if target.name ?? "target \(number)" == "target \(number)" { return nil }
             return target.parent.map { tasks[$0].name } == name ? nil : "\(target)"
         case .group(let members):
-            return members.first { tasks[$0].name != "member \(number)" }.map { "\(tasks[$0])" }
+            // A child that ends has no name any longer, but a parent.
+            return members.map { tasks[$0] }
+                .first { $0.name.map { $0 != "member \(number)" } ?? ($0.parent.map { tasks[$0].name } != name) }
+                .map { "\($0)" }
         case .actor("Turnstile"), .task(nil), .sleep, .continuation, .executor: return nil
         default: return "\(wait)"
         }

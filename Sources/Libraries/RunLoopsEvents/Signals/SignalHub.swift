@@ -74,8 +74,9 @@ final class SignalHub: Sendable {
 
     private func makeUser() -> SignalUser {
         let number = state.withLock { state in
-            // The signals of before are those of the other sources.
-            drain(&state)
+            // The signals of before are those of the other sources. Without one they are the new source's: the handler is
+            // installed, and nothing else receives them.
+            if !state.users.isEmpty { drain(&state) }
             state.lastUser += 1
             state.users[state.lastUser] = User()
             return state.lastUser
