@@ -42,7 +42,9 @@ private func bits<Value: Ended & FixedWidthInteger>(_ name: String, _ make: @esc
     bits("RunLoops.RunLoop.DescriptorEvents.init(rawValue:)") { RunLoop.DescriptorEvents(rawValue: $0) },
     bits("RunLoops.RunLoop.RunResult.init(rawValue:)") { RunLoop.RunResult(rawValue: $0) as Any },
     bits("RunLoops.RunLoop.ClockID.init(rawValue:)") { RunLoop.ClockID(rawValue: $0) as Any },
-    bits("RunLoops.RunLoop.SystemCallError.init(call:code:)") { RunLoop.SystemCallError(call: "read", code: $0) },
+    bits("RunLoops.RunLoop.SystemCallError.init(call:code:subject:)") {
+        RunLoop.SystemCallError(call: "read", code: $0, subject: "of a file")
+    },
     manual("RunLoops.RunLoop.Instant.init(nanoseconds:clock:)") { (manual, value: Int64) in
         for base in RunLoop.ClockID.allCases {
             let instant = RunLoop.Instant(nanoseconds: value, clock: base)
@@ -444,6 +446,9 @@ private func port(_ change: (inout RunLoop.MessagePort.Limits) -> Void) throws {
     },
     EndCase("RunLoopsDiagnostics.RunLoop.HangWatch.Options.samplingInterval") { (value: Duration) in
         try watch { $0.samplingInterval = value }
+    },
+    EndCase("RunLoopsDiagnostics.RunLoop.HangWatch.Options.taskLimit") { (value: Duration?) in
+        try watch { $0.taskLimit = value }
     },
     EndCase("RunLoopsDiagnostics.RunLoop.HangWatch.Options.signal") { (value: Int32?) in try watch { $0.signal = value }
     },

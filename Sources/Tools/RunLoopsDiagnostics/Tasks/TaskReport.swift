@@ -19,8 +19,9 @@ package struct TaskReport: Sendable {
         package var children: [Int]
         /// `nil` if the task does not wait, and if it changed too often for what it waits for to be known.
         package var wait: Wait?
-        /// What the task waits for, in words that follow "waits for": of a call of this package in this process, and of a wait
-        /// that has begun while a tool looked.
+        /// A name of the wait, such as `timer "save"`, which completes the phrase "waits for".
+        ///
+        /// `nil` unless a call of this package waits, and the wait began while a tool looked or in this process.
         package var waitName: String?
         /// The functions that the task is in, innermost first; empty for a task that runs or is complete.
         package var stack: [String]
