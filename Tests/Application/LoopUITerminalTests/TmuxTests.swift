@@ -10,14 +10,11 @@ import Testing
 @Suite(.ownThread, .serialized, .enabled(if: access("/usr/bin/tmux", X_OK) == 0 && PseudoTerminal.program != nil))
 struct TmuxTests {
     /// The server's socket is in a folder of its own: tmux leaves it where it was.
-    private let folder: String
+    private let folder = TemporaryDirectory()
     private let tmux: String
 
     init() throws {
-        var template = Array("/tmp/loopui-tmux-XXXXXX".utf8CString)
-        try #require(mkdtemp(&template) != nil)
-        folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-        tmux = "tmux -S \(folder)/socket -f /dev/null"
+        tmux = "tmux -S \(folder.path("socket")) -f /dev/null"
     }
 
     /// What a command writes.
@@ -36,8 +33,6 @@ struct TmuxTests {
 
     private func end() {
         _ = try? run("kill-server")
-        unlink("\(folder)/socket")
-        rmdir(folder)
     }
 
     /// Waits until the first rows of the screen are these.

@@ -111,16 +111,13 @@ private struct ObjectCost: Equatable, Sendable, CustomStringConvertible {
 /// What objects refer to.
 private final class ObjectStage {
     let pipe = DescriptorPair.pipe()
-    let folder: String
+    private let directory = TemporaryDirectory()
+    var folder: String { directory.path }
     let names: RunLoop.MessagePort.Directory
 
     init() throws {
-        var template = Array("/tmp/run-loops-object-cost-XXXXXX".utf8CString)
-        folder = mkdtemp(&template).map { String(cString: $0) } ?? "/nonexistent"
-        names = try RunLoop.MessagePort.Directory(making: folder + "/names")
+        names = try RunLoop.MessagePort.Directory(making: directory.path("names"))
     }
-
-    deinit { _ = system("rm -rf '\(folder)'") }
 
     /// Makes a directory or an empty file.
     func make(_ name: String, _ kind: mode_t) throws -> String {

@@ -92,12 +92,10 @@ private func askAtRandom(_ sender: RunLoop.MessagePort.Sender, _ loop: RunLoop, 
 
 /// The loop of a thread, and a sender to a port of a program that answers.
 private func withServer(_ body: (RunLoop.MessagePort.Sender, RunLoop) async throws -> Void) async throws {
-    var template = Array("/tmp/run-loops-requests-XXXXXX".utf8CString)
-    try #require(mkdtemp(&template) != nil)
-    let path = String(decoding: template.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-    defer { if let stream = popen("rm -r '\(path)'", "r") { pclose(stream) } }
-    let program = try #require(Programs.start("serve", path))
-    let sender = try RunLoop.MessagePort.Sender(named: "numbers", in: RunLoop.MessagePort.Directory(shared: path))
+    let folder = TemporaryDirectory()
+    let program = try #require(Programs.start("serve", folder.path))
+    let names = try RunLoop.MessagePort.Directory(shared: folder.path)
+    let sender = try RunLoop.MessagePort.Sender(named: "numbers", in: names)
     defer {
         // Behind all the questions, which the program may still have to answer.
         try? sender.send(RunLoop.MessagePort.Message(id: -2), within: plenty)

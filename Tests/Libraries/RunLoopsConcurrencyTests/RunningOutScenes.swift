@@ -14,7 +14,8 @@ import RunLoopsTestSupport
 // Unchecked: the scene's thread alone, after the thread that makes it.
 final class PoorProcess: @unchecked Sendable {
     let pipe = DescriptorPair.pipe()
-    let folder: String
+    private let temporary = TemporaryDirectory()
+    var folder: String { temporary.path }
     let directory: RunLoop.MessagePort.Directory
     let child: pid_t
     /// How long to wait for other threads, which are out of descriptors too.
@@ -26,12 +27,9 @@ final class PoorProcess: @unchecked Sendable {
 
     init(limit: Duration) throws {
         self.limit = limit
-        var template = Array("/tmp/run-loops-running-out-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw RunLoop.SystemCallError(call: "mkdtemp", code: errno) }
-        folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-        directory = try RunLoop.MessagePort.Directory(making: folder)
+        directory = try RunLoop.MessagePort.Directory(making: temporary.path)
         // The inspector's folder is there, too, and goes with it.
-        setVariable("XDG_RUNTIME_DIR", folder)
+        setVariable("XDG_RUNTIME_DIR", temporary.path)
         server = LoopThread()
         try server.loop.add(port, in: .default)
         try port.publish(as: "server", in: directory)
@@ -54,15 +52,6 @@ final class PoorProcess: @unchecked Sendable {
         server.end()
         var status: CInt = 0
         waitpid(child, &status, 0)
-        rmdir(folder + "/run-loop-inspect")
-        guard let stream = opendir(folder) else { return }
-        while let entry = readdir(stream) {
-            withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { _ = unlinkat(dirfd(stream), $0, 0) }
-            }
-        }
-        closedir(stream)
-        rmdir(folder)
     }
 }
 

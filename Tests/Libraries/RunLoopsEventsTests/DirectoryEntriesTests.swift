@@ -98,4 +98,20 @@ import Testing
         #expect(rl_directory_open(directory.path("link")) == -ENOTDIR)
         #expect(DirectoryEntries.read(-1) { _, _ in true } == -EBADF)
     }
+
+    @Test func `The directory of a test is removed with names that are not UTF-8, and nothing behind a link is`() throws {
+        let other = TemporaryDirectory()
+        other.write("kept")
+        var path = ""
+        do {
+            let directory = TemporaryDirectory()
+            path = directory.path
+            try #require(symlink(other.path, directory.path("link")) == 0)
+            let name: [CChar] = Array((directory.path + "/").utf8CString.dropLast()) + [-1, -2, 0]
+            try #require(mkdir(name, 0o700) == 0)
+            try #require(mkdir(name.dropLast() + Array("/inner".utf8CString), 0o700) == 0)
+        }
+        #expect(access(path, F_OK) != 0)
+        #expect(access(other.path("kept"), F_OK) == 0)
+    }
 }

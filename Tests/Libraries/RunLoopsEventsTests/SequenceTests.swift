@@ -33,13 +33,10 @@ import Testing
     }
 
     @Test func `A sequence of a directory's changes delivers every change`() async throws {
-        var template = Array("/tmp/run-loops-XXXXXX".utf8CString)
-        let directory = template.withUnsafeMutableBufferPointer { String(cString: mkdtemp($0.baseAddress!)) }
-        defer { rmdir(directory) }
+        let directory = TemporaryDirectory()
         let thread = try RunLoopThread(name: "changes")
-        let events = try thread.loop.changes(at: [directory], for: .created)
-        for index in 0..<10 { close(open("\(directory)/\(index)", O_CREAT | O_WRONLY, 0o600)) }
-        defer { for index in 0..<10 { unlink("\(directory)/\(index)") } }
+        let events = try thread.loop.changes(at: [directory.path], for: .created)
+        for index in 0..<10 { directory.write("\(index)") }
         var made = 0
         for await batch in events {
             made += batch.count

@@ -13,7 +13,7 @@ import Testing
 @Suite(.ownThread, .timeLimit(.minutes(10)), .serialized) struct PortProcessTests {
     @Test func `Messages from another process arrive once each and in order`() async throws {
         await #expect(processExitsWith: .success) {
-            let directory = try UserDirectory()
+            let directory = UserDirectory()
             let number = count(100_000, orElse: 10_000)
             let next = Locked<Int32>(0)
             let disorder = Locked(0)
@@ -37,7 +37,7 @@ import Testing
 
     @Test func `The port commands of the tool can listen, send, request and list`() async throws {
         await #expect(processExitsWith: .success) {
-            let directory = try UserDirectory()
+            let directory = UserDirectory()
             let listener = try Tool.start("port listen clock --echo --count 3")
             let sender = try RunLoop.MessagePort.Sender(named: "clock")
             // The listener may not have its name yet.
@@ -62,7 +62,7 @@ import Testing
 
     @Test func `A name that a killed process has published can be published by another process`() async throws {
         await #expect(processExitsWith: .success) {
-            let directory = try UserDirectory()
+            let directory = UserDirectory()
             let sender = try RunLoop.MessagePort.Sender(named: "mortal")
             for _ in 0..<3 {
                 let listener = try Tool.start("port listen mortal --echo")
@@ -86,7 +86,7 @@ import Testing
 
     @Test func `A request throws if the process dies before it answers`() async throws {
         await #expect(processExitsWith: .success) {
-            let directory = try UserDirectory()
+            let directory = UserDirectory()
             let listener = try Tool.start("port listen deaf --echo")
             let sender = try RunLoop.MessagePort.Sender(named: "deaf")
             waitUntil { (try? sender.send(RunLoop.MessagePort.Message(), within: plenty)) != nil }
@@ -233,18 +233,9 @@ private func descriptorsTravel(rounds: Int) throws {
 
 /// The user's directory of ports, for this process and those it starts, gone with the value.
 private final class UserDirectory {
-    private let outer: String
+    private let outer = TemporaryDirectory()
 
-    init() throws {
-        var template = Array("/tmp/run-loops-ports-test-XXXXXX".utf8CString)
-        #expect(mkdtemp(&template) != nil)
-        outer = String(decoding: template.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-        setVariable("XDG_RUNTIME_DIR", outer)
-    }
-
-    deinit {
-        if let stream = popen("rm -r '\(outer)'", "r") { pclose(stream) }
-    }
+    init() { setVariable("XDG_RUNTIME_DIR", outer.path) }
 }
 
 /// The command-line tool, which was built beside the tests.

@@ -45,28 +45,10 @@ final class Server: @unchecked Sendable {
 /// A directory for names, gone with the value.
 final class TestDirectory: Sendable {
     let ports: RunLoop.MessagePort.Directory
-    let path: String
+    private let directory = TemporaryDirectory()
+    var path: String { directory.path }
 
-    init() throws {
-        var template = Array("/tmp/run-loops-ports-test-XXXXXX".utf8CString)
-        let made = mkdtemp(&template)
-        precondition(made != nil, "mkdtemp: errno \(errno)")
-        path = template.withUnsafeBufferPointer { buffer in
-            String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-        }
-        ports = try RunLoop.MessagePort.Directory(making: path)
-    }
-
-    deinit {
-        guard let directory = opendir(path) else { return }
-        while let entry = readdir(directory) {
-            withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { _ = unlinkat(dirfd(directory), $0, 0) }
-            }
-        }
-        closedir(directory)
-        rmdir(path)
-    }
+    init() throws { ports = try RunLoop.MessagePort.Directory(making: directory.path) }
 
     /// A sender that goes through a socket, although the port is in this process.
     func sender(_ name: String, owner: RunLoop.MessagePort.Access = .sameUser) throws -> RunLoop.MessagePort.Sender {

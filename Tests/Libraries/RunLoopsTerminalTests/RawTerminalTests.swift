@@ -243,15 +243,8 @@ import Testing
 
     @Test(.enabled(if: BuiltPrograms.path("TerminalRerun") != nil))
     func `The example runs its command again at a key and at a change, and leaves the terminal to an editor`() throws {
-        var template = Array("/tmp/terminal-rerun-XXXXXX".utf8CString)
-        try #require(mkdtemp(&template) != nil)
-        let folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-        defer {
-            unlink("\(folder)/runs")
-            unlink("\(folder)/watched/file")
-            rmdir("\(folder)/watched")
-            rmdir(folder)
-        }
+        let directory = TemporaryDirectory()
+        let folder = directory.path
         try #require(mkdir("\(folder)/watched", 0o700) == 0)
         let example = try #require(BuiltPrograms.path("TerminalRerun"))
         let command = "echo run >> \(folder)/runs; echo run $(wc -l < \(folder)/runs)."

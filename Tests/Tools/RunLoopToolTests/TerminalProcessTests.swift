@@ -154,13 +154,12 @@ struct TerminalProcessTests {
 
 /// A program with two loops that can be looked into, in a folder of its own.
 private final class Inspected {
-    let folder: String
+    private let directory = TemporaryDirectory()
+    var folder: String { directory.path }
     /// What the program reads; it ends with it.
     private var input: UnsafeMutablePointer<FILE>?
 
     init() throws {
-        var template = Array("/tmp/runloop-screens-XXXXXX".utf8CString)
-        folder = String(cString: try #require(mkdtemp(&template)))
         let program = "\"$(dirname '\(builtTool ?? "")')/RunLoopsDiagnosticsPrograms\""
         let command =
             "cd \(folder); echo $$ >pid; XDG_RUNTIME_DIR=\(folder) RUNLOOP_INSPECT=1 exec \(program) work >ready"
@@ -177,10 +176,7 @@ private final class Inspected {
         input = nil
     }
 
-    deinit {
-        end()
-        _ = system("rm -rf '\(folder)'")
-    }
+    deinit { end() }
 
     /// The tool's screen of this program.
     func top(

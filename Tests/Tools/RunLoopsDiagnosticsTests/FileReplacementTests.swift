@@ -9,25 +9,12 @@ import Testing
 
 @testable import RunLoopsDiagnostics
 
-/// A folder of its own, gone with the value's life.
-private final class Folder {
-    let path: String
-
-    init() {
-        var template = Array("/tmp/runloop-replace-XXXXXX".utf8CString)
-        path = mkdtemp(&template).map { String(cString: $0) } ?? "/nonexistent"
-    }
-
-    deinit {
-        for name in names { unlink("\(path)/\(name)") }
-        rmdir(path)
-    }
-
+extension TemporaryDirectory {
     /// What is in it, in order.
-    var names: [String] {
+    fileprivate var names: [String] {
         guard let directory = opendir(path) else { return [] }
         defer { closedir(directory) }
-        var names: [String] = []
+        fileprivate var names: [String] = []
         while let entry = readdir(directory) {
             names.append(
                 withUnsafeBytes(of: entry.pointee.d_name) {
@@ -37,7 +24,7 @@ private final class Folder {
         return names.filter { $0 != "." && $0 != ".." }.sorted()
     }
 
-    func text(_ name: String) -> String? {
+    fileprivate func text(_ name: String) -> String? {
         guard let file = fopen("\(path)/\(name)", "re") else { return nil }
         defer { fclose(file) }
         var bytes: [UInt8] = []
@@ -48,7 +35,7 @@ private final class Folder {
 
 @Suite("Replacing a file", .ownThread)
 struct FileReplacementTests {
-    private let folder = Folder()
+    private let folder = TemporaryDirectory()
 
     private func write(_ text: String, _ name: String) throws {
         try FileReplacement.write(text, to: "\(folder.path)/\(name)")

@@ -38,13 +38,13 @@ struct HangHostileProcessTests {
     }
 
     @Test func `a program that loads and unloads a library repeatedly is not disturbed`() throws {
-        let folder = try Folder()
+        let folder = Folder()
         let library = try folder.library()
         #expect(try end("unload \(library)").contains("loaded and unloaded: true"))
     }
 
     @Test func `a program that hangs while a library is being loaded is reported before the loading ends`() throws {
-        let folder = try Folder()
+        let folder = Folder()
         let library = try folder.library()
         let lines = shell("LIBRARY_NAP=1 timeout 400 '\(hangPrograms ?? "")' library \(library) 2>&1")
         // Before the loading is over.
@@ -55,14 +55,14 @@ struct HangHostileProcessTests {
     /// The loader does not read section headers: a library that is spoilt there still runs.
     @Test(arguments: ["shoff", "offset", "strings", "size"])
     func `a program that runs in a library with damaged section headers is reported`(_ part: String) throws {
-        let folder = try Folder()
+        let folder = Folder()
         let library = try folder.library()
         try Folder.spoil(library, part)
         #expect(try end("library \(library)").contains("RunLoopsHangPrograms/Program.swift"))
     }
 
     @Test func `a program that was stripped is reported`() throws {
-        let folder = try Folder()
+        let folder = Folder()
         let program = "\(folder.path)/stripped"
         let strip = shell("(command -v strip || command -v llvm-strip) | head -1").dropLast()
         try #require(!strip.isEmpty)
@@ -105,14 +105,8 @@ private let isHeldBack = dlsym(nil, "__tsan_init") != nil
 
 /// A folder with a small library, for as long as the value lives.
 private final class Folder {
-    let path: String
-
-    init() throws {
-        var template = Array("/tmp/run-loops-library-XXXXXX".utf8CString)
-        path = try #require(mkdtemp(&template).map { String(cString: $0) })
-    }
-
-    deinit { _ = shell("rm -r \(path)") }
+    private let directory = TemporaryDirectory()
+    var path: String { directory.path }
 
     func library() throws -> String {
         let source = """

@@ -12,18 +12,15 @@ import RunLoopsTestSupport
 /// A folder of its own, gone with the value's life.
 final class InspectorFolder: Sendable {
     let path: String
-    private let isOurs: Bool
+    private let directory: TemporaryDirectory?
 
     /// A folder that somebody else removes: an exit test ends without a deinit.
-    init(of other: String) { (path, isOurs) = (other, false) }
+    init(of other: String) { (path, directory) = (other, nil) }
 
     init() {
-        isOurs = true
-        var template = Array("/tmp/runloop-inspect-XXXXXX".utf8CString)
-        path = mkdtemp(&template).map { String(cString: $0) } ?? "/nonexistent"
+        let directory = TemporaryDirectory()
+        (path, self.directory) = (directory.path, directory)
     }
-
-    deinit { if isOurs { _ = system("rm -rf '\(path)'") } }
 
     /// Where the sockets are.
     var directory: String { path + "/sockets" }

@@ -11,21 +11,8 @@ import Testing
 /// The tool that was built beside the tests.
 private let tool = BuiltPrograms.path("runloop")
 
-/// A folder of its own, gone with the value's life.
-private final class Folder {
-    let path: String
-
-    init() {
-        var template = Array("/tmp/runloop-trace-XXXXXX".utf8CString)
-        path = mkdtemp(&template).map { String(cString: $0) } ?? "/nonexistent"
-    }
-
-    deinit {
-        for name in ["trace.json", "trace.html", "output", "input"] { unlink(path + "/" + name) }
-        rmdir(path)
-    }
-
-    func text(_ name: String) -> String {
+extension TemporaryDirectory {
+    fileprivate func text(_ name: String) -> String {
         guard let file = fopen(path + "/" + name, "re") else { return "" }
         defer { fclose(file) }
         var bytes: [UInt8] = []
@@ -37,7 +24,7 @@ private final class Folder {
 @Suite("Recording a program from outside", .ownThread, .timeLimit(.minutes(10)), .enabled(if: tool != nil))
 struct TraceProcessTests {
     /// The exit status of a shell's command, with the tool in `$tool` and the folder in `$folder`.
-    private func shell(_ command: String, in folder: Folder) -> CInt {
+    private func shell(_ command: String, in folder: TemporaryDirectory) -> CInt {
         // A path may have spaces: what variables hold is not split into words.
         let text =
             "IFS=; tool='\(tool ?? "")'; program=$(dirname $tool)/RunLoopsDiagnosticsPrograms; folder='\(folder.path)'; \(command)"
@@ -47,14 +34,14 @@ struct TraceProcessTests {
 
     /// The doctor's findings, without those that a busy machine causes in any program; `nil` if the doctor printed
     /// nothing.
-    private func findings(in folder: Folder) -> [Substring]? {
+    private func findings(in folder: TemporaryDirectory) -> [Substring]? {
         let lines = folder.text("output").split(separator: "\n")
         guard let last = lines.last, last == "Nothing found." || last.hasPrefix("•") else { return nil }
         return lines.filter { $0.hasPrefix("•") && !$0.contains(" busy for ") && !$0.contains(" was late by ") }
     }
 
     @Test func `RUNLOOP_TRACE makes a program write its trace`() throws {
-        let folder = Folder()
+        let folder = TemporaryDirectory()
         let status = shell(
             "RUNLOOP_TRACE=$folder/trace.json $program work 300 >$folder/output 2>&1",
             in: folder)
@@ -66,7 +53,7 @@ struct TraceProcessTests {
     }
 
     @Test func `RUNLOOP_TRACE may name a file whose name is not UTF-8`() throws {
-        let folder = Folder()
+        let folder = TemporaryDirectory()
         let status = shell(
             "name=$folder/$(printf '\\377'); RUNLOOP_TRACE=$name $program work 300 >$folder/output 2>&1 && mv $name $folder/trace.json",
             in: folder)
@@ -75,7 +62,7 @@ struct TraceProcessTests {
     }
 
     @Test func `runloop trace writes JSON and a page and prints a summary`() throws {
-        let folder = Folder()
+        let folder = TemporaryDirectory()
         let status = shell(
             "$tool trace --output $folder/trace.json -- $program work 300 >$folder/output 2>&1",
             in: folder)
@@ -86,7 +73,7 @@ struct TraceProcessTests {
     }
 
     @Test func `runloop trace reports a program that records nothing`() {
-        let folder = Folder()
+        let folder = TemporaryDirectory()
         let status = shell(
             "$tool trace --output $folder/trace.json -- true >$folder/output 2>&1", in: folder)
         #expect(status == 1)
@@ -94,14 +81,14 @@ struct TraceProcessTests {
     }
 
     @Test func `runloop doctor refuses a file that is not a trace`() {
-        let folder = Folder()
+        let folder = TemporaryDirectory()
         #expect(
             shell("echo '{}' >$folder/trace.json; $tool doctor $folder/trace.json 2>$folder/output", in: folder) == 1)
         #expect(folder.text("output").contains("it has no traceEvents"))
     }
 
     @Test func `runloop doctor has no findings for a healthy program`() {
-        let folder = Folder()
+        let folder = TemporaryDirectory()
         let status = shell(
             "TMPDIR=$folder $tool doctor -- $program work 1500 >$folder/output 2>&1", in: folder
         )
@@ -110,14 +97,14 @@ struct TraceProcessTests {
     }
 
     @Test func `runloop doctor finds a program that ends without having run its loop`() {
-        let folder = Folder()
+        let folder = TemporaryDirectory()
         #expect(shell("$tool doctor -- $program forget >$folder/output 2>&1", in: folder) == 1)
         #expect(findings(in: folder)?.count == 1)
         #expect(folder.text("output").contains("Nobody runs main loop, and the timer “never” waits in it for ever."))
     }
 
     @Test func `runloop doctor ends a program after the time of --for and leaves no file`() {
-        let folder = Folder()
+        let folder = TemporaryDirectory()
         // A pipe that this shell holds open itself: of what the program reads there is no end.
         let status = shell(
             "mkfifo $folder/input; exec 9<>$folder/input; TMPDIR=$folder $tool doctor --for 700ms -- $program work <&9 >$folder/output 2>&1",
@@ -128,7 +115,7 @@ struct TraceProcessTests {
     }
 
     @Test func `runloop doctor ends a program that records nothing`() {
-        let folder = Folder()
+        let folder = TemporaryDirectory()
         let status = shell("$tool doctor --for 10ms -- sleep 3600 >$folder/output 2>&1", in: folder)
         #expect(status == 1)
         #expect(folder.text("output").contains("sleep left no trace"))
@@ -136,7 +123,7 @@ struct TraceProcessTests {
 
     @Test(arguments: ["", "--for 1s", "--for 1s $folder/x", "x -- y", "x y"])
     func `runloop doctor requires a program, a process or a trace`(_ arguments: String) {
-        let folder = Folder()
+        let folder = TemporaryDirectory()
         #expect(shell("$tool doctor \(arguments) 2>$folder/output", in: folder) == 64)
         #expect(folder.text("output").contains("See 'runloop doctor --help'"))
     }
@@ -145,7 +132,7 @@ struct TraceProcessTests {
 
     @Test(arguments: ["", "pipe", "/dev/null", "no/trace.json"])
     func `runloop trace refuses an output that is not a regular file before it runs the program`(_ name: String) {
-        let folder = Folder()
+        let folder = TemporaryDirectory()
         let output = name.hasPrefix("/") ? name : "$folder/\(name)"
         let status = shell(
             "mkfifo $folder/pipe; $tool trace -o \(output) -- touch $folder/ran >$folder/output 2>&1; status=$?; "
@@ -155,7 +142,7 @@ struct TraceProcessTests {
     }
 
     @Test func `runloop trace replaces an older trace, and keeps it if the program leaves none`() throws {
-        let folder = Folder()
+        let folder = TemporaryDirectory()
         #expect(shell("echo old >$folder/trace.json; $tool trace -o $folder/trace.json -- true 2>&-", in: folder) == 1)
         #expect(folder.text("trace.json") == "old\n")
         #expect(shell("$tool trace -o $folder/trace.json -- $tool describe >/dev/null", in: folder) == 0)
@@ -163,7 +150,7 @@ struct TraceProcessTests {
     }
 
     @Test func `runloop doctor reads at most the largest size of a trace`() {
-        let folder = Folder()
+        let folder = TemporaryDirectory()
         #expect(shell("$tool doctor /dev/zero 2>$folder/output", in: folder) == 1)
         #expect(folder.text("output") == "Error: /dev/zero: larger than 256 MB, which no trace is\n")
         #expect(shell("$tool doctor $folder 2>$folder/output", in: folder) == 1)
@@ -190,7 +177,7 @@ struct TraceProcessTests {
 
     @Test(arguments: ends)
     func `a program that a signal ends writes its trace and ends by that signal`(how: String, signal: CInt) throws {
-        let folder = Folder()
+        let folder = TemporaryDirectory()
         let status = shell(
             "ulimit -c 0; RUNLOOP_TRACE=$folder/trace.json $program end \(how) 2>&-; exit $?", in: folder)
         #expect(status == 128 + signal)
@@ -199,20 +186,20 @@ struct TraceProcessTests {
     }
 
     @Test func `a signal with a handler of the program calls only that handler and writes no trace`() {
-        let folder = Folder()
+        let folder = TemporaryDirectory()
         #expect(shell("RUNLOOP_TRACE=$folder/trace.json $program end handler", in: folder) == 7)
         #expect(folder.text("trace.json") == "")
     }
 
     @Test(.enabled(if: !Sanitizer.isAny, "A sanitizer has handlers of its own."))
     func `a forked child that a signal ends writes no trace`() throws {
-        let folder = Folder()
+        let folder = TemporaryDirectory()
         #expect(shell("RUNLOOP_TRACE=$folder/trace.json $program end child", in: folder) == 7)
         _ = try RunLoop.Trace.Report(json: folder.text("trace.json"))
     }
 
     @Test func `runloop trace ends with the signal's status and writes the trace`() {
-        let folder = Folder()
+        let folder = TemporaryDirectory()
         let status = shell(
             "ulimit -c 0; $tool trace -o $folder/trace.json -- $program end abort >$folder/output 2>&1", in: folder)
         #expect(status == 128 + SIGABRT)

@@ -73,18 +73,12 @@ struct Compiler {
     }
 
     private func withFile<Result>(_ source: String, _ body: (String, String) -> Result) -> Result {
-        var template = Array("/tmp/run-loops-tests-XXXXXX".utf8CString)
-        let made = mkdtemp(&template)
-        precondition(made != nil, "mkdtemp: errno \(errno)")
-        let folder = template.withUnsafeBufferPointer { buffer in
-            String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-        }
-        defer { _ = Self.run("rm -r '\(folder)'") }
-        let file = "\(folder)/main.swift"
+        let folder = TemporaryDirectory()
+        let file = folder.path("main.swift")
         guard let stream = fopen(file, "w") else { preconditionFailure("\(file): errno \(errno)") }
         fputs(source, stream)
         fclose(stream)
-        return body(file, folder)
+        return body(file, folder.path)
     }
 
     /// Runs a command of the shell; what it says, on both streams.

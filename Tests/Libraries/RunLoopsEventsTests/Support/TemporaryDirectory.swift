@@ -1,28 +1,10 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-import CRunLoopsKernel
 import Glibc
-import RunLoops
-import RunLoopsSystem
 import RunLoopsTestSupport
 
-/// A directory of its own in the system's place for such, removed with all that is in it at the end of the value's
-/// life.
-final class TemporaryDirectory: @unchecked Sendable {
-    let path: String
-
-    init() {
-        var template = Array("/tmp/run-loops-events-XXXXXX".utf8CString)
-        let made = template.withUnsafeMutableBufferPointer { mkdtemp($0.baseAddress.unsafelyUnwrapped) }
-        guard made != nil else { preconditionFailure("mkdtemp: errno \(errno)") }
-        path = template.withUnsafeBufferPointer { String(cString: $0.baseAddress.unsafelyUnwrapped) }
-    }
-
-    deinit { Self.remove(path) }
-
-    func path(_ name: String) -> String { "\(path)/\(name)" }
-
+extension TemporaryDirectory {
     func makeDirectory(_ name: String) {
         precondition(mkdir(path(name), 0o700) == 0, "mkdir \(name): errno \(errno)")
     }
@@ -50,19 +32,5 @@ final class TemporaryDirectory: @unchecked Sendable {
 
     func move(_ name: String, to other: String) {
         precondition(rename(path(name), other.hasPrefix("/") ? other : path(other)) == 0, "rename: errno \(errno)")
-    }
-
-    private static func remove(_ path: String) {
-        let directory = rl_directory_open(path)
-        if directory >= 0 {
-            var names: [SystemText] = []
-            _ = DirectoryEntries.read(directory) { name, _ in
-                names.append(name)
-                return true
-            }
-            close(directory)
-            for name in names { remove("\(path)/\(name.decoded)") }
-        }
-        Glibc.remove(path)
     }
 }
