@@ -99,6 +99,8 @@ internal import Synchronization
     package private(set) var interview = Interview()
     /// Called when the terminal has answered these questions, before the modes are set that it has reported to know.
     package var answered: () -> Void = {}
+    /// Called when the terminal was taken, and shows nothing of the program's.
+    package var taken: () -> Void = {}
     private let descriptor: CInt?
     private var modes = ScreenModes()
     private var isInterviewing = false
@@ -207,6 +209,7 @@ internal import Synchronization
             keepsSignals: !modes.options.contains(.controlKeys))
         if hasScreen { connection.discard() }
         connection.write(reason == .again ? modes.enteringAgain : modes.entering)
+        taken()
     }
 
     private func giveBack() {
@@ -308,6 +311,16 @@ internal import Synchronization
     package var hasKittyPictures: Bool {
         get { modes.hasKittyPictures }
         set { modes.hasKittyPictures = newValue }
+    }
+
+    /// The bytes that a restoration begins with, such as those that move the cursor below what the program shows.
+    package var closing: String {
+        get { modes.closing }
+        set {
+            if newValue == modes.closing { return }
+            modes.closing = newValue
+            if session.connection != nil, !session.isSuspended { Device.prepare(leaving: modes.leaving) }
+        }
     }
 
     // MARK: Output

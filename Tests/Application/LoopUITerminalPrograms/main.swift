@@ -239,4 +239,8 @@ if CommandLine.arguments.dropFirst().first == "editor", let text = CommandLine.a
     playEditor(text)
     exit(0)
 }
+if CommandLine.arguments.dropFirst().first == "part" {
+    Application.main(PartProgram.self, rows: 3)
+    exit(0)
+}
 Application.main(Program.self, pictures: CommandLine.arguments.dropFirst().first == "picture" ? Titles() : nil)

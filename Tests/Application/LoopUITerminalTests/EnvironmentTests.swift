@@ -170,7 +170,7 @@ import Testing
         try terminal.wait(for: "│ keys 3, last enter.")
         #expect(terminal.screen.everSet == [] && terminal.screen.complaints == [])
         // The lines that have not changed are not written again.
-        #expect(terminal.screen.text.split(separator: "\n").count { $0.contains("touch none.") } == 1)
+        #expect(terminal.screen.history.split(separator: "\n").count { $0.contains("touch none.") } == 1)
         terminal.send("q\n")
         #expect(terminal.waitForEnd() == .status(0))
     }

@@ -27,6 +27,10 @@ package struct ScreenModel {
     package private(set) var keyboardFlags: [String] = []
     package private(set) var titles: [String] = []
     package private(set) var complaints: [String] = []
+    /// The rows that have left the screen at the top.
+    package private(set) var scrolled: [String] = []
+    /// The rows that have left the screen, and those on it.
+    package var history: String { (scrolled + [text]).joined(separator: "\n") }
     private var pen = Place()
     private var rest: [UInt8] = []
 
@@ -57,12 +61,22 @@ package struct ScreenModel {
         switch rest[index] {
         case 0x1B: return sequence(index)
         case 0x0D: x = 0
-        case 0x0A: y = min(height - 1, y + 1)
+        case 0x0A: feedLine()
         case 0x08: x = max(0, min(x, width - 1) - 1)
         case 0x00..<0x20: complaints.append("control \(rest[index])")
         default: return character(index)
         }
         return index + 1
+    }
+
+    private mutating func feedLine() {
+        if y < height - 1 {
+            y += 1
+            return
+        }
+        scrolled.append(text(row: 0))
+        places.removeFirst(width)
+        places += Array(repeating: Place(), count: width)
     }
 
     private mutating func character(_ index: Int) -> Int? {
@@ -159,10 +173,13 @@ package struct ScreenModel {
         case ("?", "u"), (_, "c"), (_, "t"): break
         case (_, "H"): (x, y) = (numbers.count > 1 ? max(1, numbers[1]) - 1 : 0, first - 1)
         case (_, "d"): y = first - 1
+        case (_, "A"): y = max(0, y - first)
+        case (_, "B"): y = min(height - 1, y + first)
         case (_, "C"): x += first
+        case (_, "G"): x = first - 1
         case (_, "J"):
-            if text != "2" { complaints.append("J") }
-            erase(0..<places.count)
+            if text != "2" && text != "" { complaints.append("J") }
+            erase((text == "2" ? 0 : y * width + x)..<places.count)
         case (_, "K"): erase(y * width + x..<(y + 1) * width)
         case (_, "m"): style(numbers)
         default: complaints.append("\(text)\(final)")

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -28,6 +29,13 @@ static void backtrace_symbols_fd(void *const *frames, int count, int descriptor)
 #endif
 
 static int result(long value) { return value < 0 ? -errno : 0; }
+
+static int remove_entry(const char *path, const struct stat *file, int kind, struct FTW *place) {
+    (void)file, (void)kind, (void)place;
+    return remove(path);
+}
+
+int test_remove_tree(const char *path) { return result(nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS)); }
 
 // By number: musl has no function for it.
 int test_exchange(const char *path, const char *other) {

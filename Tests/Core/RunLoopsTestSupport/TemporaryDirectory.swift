@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CTestCalls
 import Glibc
 
 /// A directory of its own below `/tmp`, for this user alone, which is removed with everything in it when the value is released.
@@ -16,9 +17,8 @@ package final class TemporaryDirectory: Sendable {
     }
 
     deinit {
-        // In C: names are bytes, and need not be those of a String. Nothing outside is followed to, and the files come before their
-        // directory.
-        nftw(path, { name, _, _, _ in remove(name) }, 16, CInt(FTW_DEPTH.rawValue | FTW_PHYS.rawValue))
+        // In C: the names in it are bytes, and need not be those of a String.
+        _ = test_remove_tree(path)
     }
 
     package func path(_ name: String) -> String { "\(path)/\(name)" }

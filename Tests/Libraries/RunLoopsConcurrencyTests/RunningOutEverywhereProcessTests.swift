@@ -108,7 +108,8 @@ private func play(_ scene: @escaping RunningOutScenes.Scene, left: Int?) throws 
             let end = RunLoop.Instant.now.advanced(by: .seconds(20))
             while openFiles().count > kept.count, RunLoop.Instant.now < end { usleep(1000) }
             let now = openFiles()
-            outcome.growth = now.count > kept.count ? now.filter { kept[$0.key] != $0.value }.map { "\($0): \($1)" } : []
+            outcome.growth =
+                now.count > kept.count ? now.filter { kept[$0.key] != $0.value }.map { "\($0): \($1)" } : []
             if outcome.growth.isEmpty { break }
         }
         let keeper = RunLoop.Source { _ in }

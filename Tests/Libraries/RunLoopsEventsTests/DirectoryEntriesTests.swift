@@ -99,7 +99,8 @@ import Testing
         #expect(DirectoryEntries.read(-1) { _, _ in true } == -EBADF)
     }
 
-    @Test func `The directory of a test is removed with names that are not UTF-8, and nothing behind a link is`() throws {
+    @Test func `The directory of a test is removed with names that are not UTF-8, and nothing behind a link is`() throws
+    {
         let other = TemporaryDirectory()
         other.write("kept")
         var path = ""

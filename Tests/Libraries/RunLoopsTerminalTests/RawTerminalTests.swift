@@ -76,7 +76,7 @@ import Testing
         // Traps are SIGILL on x86 and SIGTRAP on ARM.
         #expect(end == .signal(scene.1) || scene.1 == SIGILL && end == .signal(SIGTRAP))
         try expectRestored(terminal)
-        if scene.0 == "fatalError" { #expect((terminal.shell + terminal.screen.text).contains("as asked")) }
+        if scene.0 == "fatalError" { #expect((terminal.shell + terminal.screen.history).contains("as asked")) }
     }
 
     @Test(arguments: [[], everything]) func `close() and exit() restore the terminal`(options: [String]) throws {

@@ -14,7 +14,7 @@ extension TemporaryDirectory {
     fileprivate var names: [String] {
         guard let directory = opendir(path) else { return [] }
         defer { closedir(directory) }
-        fileprivate var names: [String] = []
+        var names: [String] = []
         while let entry = readdir(directory) {
             names.append(
                 withUnsafeBytes(of: entry.pointee.d_name) {

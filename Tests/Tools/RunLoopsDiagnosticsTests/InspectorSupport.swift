@@ -12,14 +12,14 @@ import RunLoopsTestSupport
 /// A folder of its own, gone with the value's life.
 final class InspectorFolder: Sendable {
     let path: String
-    private let directory: TemporaryDirectory?
+    private let temporary: TemporaryDirectory?
 
     /// A folder that somebody else removes: an exit test ends without a deinit.
-    init(of other: String) { (path, directory) = (other, nil) }
+    init(of other: String) { (path, temporary) = (other, nil) }
 
     init() {
-        let directory = TemporaryDirectory()
-        (path, self.directory) = (directory.path, directory)
+        let temporary = TemporaryDirectory()
+        (path, self.temporary) = (temporary.path, temporary)
     }
 
     /// Where the sockets are.

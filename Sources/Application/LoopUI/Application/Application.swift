@@ -157,6 +157,8 @@ internal import RunLoopsKit
 
     /// Ends the program: calls the delegate, closes the display, and ends the run of the loop.
     ///
+    /// A display that keeps its last frame, such as lines in a pipe, shows the last changes before it is closed.
+    ///
     /// The runs that are nested in the application's run, of modal controllers and of the program, end as well.
     public func terminate(signal: CInt? = nil) {
         // The delegate may call this too.
@@ -164,6 +166,7 @@ internal import RunLoopsKit
         isTerminating = true
         terminationSignal = signal
         delegate?.applicationWillTerminate(self)
+        if display.abilities.keepsLastFrame { commit.flushLast() }
         state = .notRunning
         display.close()
         input?.invalidate()

@@ -188,6 +188,12 @@ internal import RunLoopsKit
     /// last commit.
     public func flush() { transaction.flush() }
 
+    /// Commits the marked changes now, however soon after the last commit, unless the display is busy.
+    func flushLast() {
+        lastPass = nil
+        transaction.flush()
+    }
+
     // MARK: The pass
 
     private func commit() {

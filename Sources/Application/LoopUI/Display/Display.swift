@@ -93,6 +93,10 @@ public struct DisplayAbilities: Hashable, Sendable {
     ///
     /// Sheets, alerts and menus then take the whole width and have no border, so that their lines contain nothing else.
     public var isLinear = false
+    /// Whether the display still shows its last frame, or what has become of it, after it was closed.
+    ///
+    /// The application then shows its last changes when it ends.
+    public var keepsLastFrame = false
     /// Whether the user wants reduced motion.
     ///
     /// Animated values then change at once, content does not decelerate, and spinners stand still.

@@ -35,6 +35,25 @@ enum Cursor {
         }
     }
 
+    /// Appends a sequence that moves the cursor to a column, and by rows from the row in which it is.
+    ///
+    /// - Parameters:
+    ///   - old: The position of the cursor; `nil` if the column is not certain.
+    ///   - row: The row of the cursor.
+    ///   - new: The position to move to.
+    ///   - bytes: The bytes to append to.
+    static func step(from old: Place?, row: Int, to new: Place, into bytes: inout [UInt8]) {
+        if new.y < row { up(row - new.y, into: &bytes) }
+        if new.y > row { sequence(new.y - row == 1 ? 0 : new.y - row, 0, UInt8(ascii: "B"), into: &bytes) }
+        if old?.x == new.x { return }
+        if new.x == 0 { bytes.append(0x0D) } else { sequence(new.x + 1, 0, UInt8(ascii: "G"), into: &bytes) }
+    }
+
+    /// Appends a sequence that moves the cursor up.
+    static func up(_ rows: Int, into bytes: inout [UInt8]) {
+        if rows > 0 { sequence(rows == 1 ? 0 : rows, 0, UInt8(ascii: "A"), into: &bytes) }
+    }
+
     private enum Way {
         case absolute
         case right(Int)

@@ -13,11 +13,21 @@ struct Encoder {
     /// Whether the terminal can delay showing an update until all of it was received.
     var hasSynchronizedUpdates = false
 
+    /// Whether frames are a part of the screen, below what was printed, of which only the cursor's place is known.
+    var isPart = false
+
     private var shown: CellGrid?
     private var title: String?
     private var isCursorShown = false
     /// The position of the cursor; `nil` if it is not certain.
     private var place: (x: Int, y: Int)?
+    /// The row of the cursor in the last frame.
+    private var row = 0
+    /// The lengths of the rows above the cursor, and the column of the cursor, after which the terminal may have wrapped
+    /// them anew.
+    private var wrapped: [Int] = []
+    /// The cursor of the last frame.
+    private var lastCursor: Point?
     private var pen = Pen()
     private var bytes: [UInt8] = []
     // Asked for with each cell, and made in another module.
@@ -31,11 +41,45 @@ struct Encoder {
 
     /// Forgets the terminal's screen, so that the next frame is written whole.
     mutating func forget() {
+        if isPart, let shown {
+            wrapped = (0..<row).map { shown.length(row: $0) } + [place?.x ?? shown.width - 1]
+        }
         shown = nil
         title = nil
         isCursorShown = false
         place = nil
         pen = Pen()
+    }
+
+    /// Forgets the part, which the program no longer changes; the next frame begins at the cursor.
+    mutating func startAnew() {
+        forget()
+        (row, wrapped) = (0, [])
+    }
+
+    /// The bytes that move the cursor below the part.
+    var closing: String {
+        guard isPart, let shown else { return "" }
+        let rows = shown.height - 1 - row
+        return (rows > 0 ? "\u{1B}[\(rows)B" : "") + "\r\n"
+    }
+
+    /// Returns the bytes that write lines above the part, which moves down.
+    mutating func encode(above lines: [String], width: Int) -> [UInt8] {
+        let old = shown
+        bytes.removeAll(keepingCapacity: true)
+        beginPart(width: width, height: 0)
+        // A line that is longer than a row goes on in the next one.
+        write("\u{1B}[?7h")
+        for line in lines {
+            bytes += abilities.hasUnicode ? Array(line.utf8) : line.utf8.filter { $0 < 0x80 }
+            write("\r\n")
+        }
+        write("\u{1B}[?7l")
+        let above = bytes
+        shown = nil
+        guard let old else { return above }
+        return above + encode(Frame(cells: old, cursor: lastCursor))
     }
 
     /// Returns the cells that the terminal shows before a frame; `nil` if the frame is written whole.
@@ -53,7 +97,7 @@ struct Encoder {
         bytes.removeAll(keepingCapacity: true)
         let new = frame.cells
         let isWhole = shown.map { $0.width != new.width || $0.height != new.height } ?? true
-        if isWhole { beginWhole() }
+        if isWhole { beginWhole(new) }
         var old = isWhole ? CellGrid(width: new.width, height: new.height) : shown ?? new
         shown = nil
         var rows = 0..<new.height
@@ -65,18 +109,32 @@ struct Encoder {
         // Not the new grid itself: the application would have to copy what is kept here before it draws on.
         shown = old
         bytes += pictures
-        if let text = frame.title, text != title { encode(title: text) }
+        // The title of a terminal of which the program has a part is the shell's.
+        if !isPart, let text = frame.title, text != title { encode(title: text) }
         encode(cursor: frame.cursor, in: new)
         guard hasSynchronizedUpdates, isWhole || bytes.count > Self.most else { return bytes }
         return Array("\u{1B}[?2026h".utf8) + bytes + Array("\u{1B}[?2026l".utf8)
     }
 
-    private mutating func beginWhole() {
+    private mutating func beginWhole(_ new: CellGrid) {
+        if isPart { return beginPart(width: new.width, height: new.height) }
         // The cursor does not run over the screen while it is painted.
         write("\u{1B}[?25l\u{1B}[m\u{1B}[2J")
         isCursorShown = false
         pen = Pen()
         place = nil
+    }
+
+    /// Erases the old part and makes room for the new one, in which the cursor is at the beginning.
+    private mutating func beginPart(width: Int, height: Int) {
+        write("\u{1B}[?25l\u{1B}[?7l\u{1B}[m")
+        let width = max(1, width)
+        let rewrapped = wrapped.dropLast().reduce(0) { $0 + max(1, ($1 + width - 1) / width) }
+        Cursor.up(wrapped.last.map { rewrapped + $0 / width } ?? row, into: &bytes)
+        write("\r\u{1B}[J")
+        for _ in 1..<max(1, height) { bytes.append(0x0A) }
+        Cursor.up(height - 1, into: &bytes)
+        (row, wrapped, place, pen, isCursorShown) = (0, [], (0, 0), Pen(), false)
     }
 
     // MARK: Rows
@@ -131,8 +189,12 @@ struct Encoder {
     }
 
     private mutating func move(to x: Int, _ y: Int) {
-        Cursor.move(from: place, to: (x, y), into: &bytes)
-        place = (x, y)
+        if isPart {
+            Cursor.step(from: place, row: row, to: (x, y), into: &bytes)
+        } else {
+            Cursor.move(from: place, to: (x, y), into: &bytes)
+        }
+        (place, row) = ((x, y), y)
     }
 
     private mutating func put(_ cell: Cell, x: Int, y: Int, isWide: Bool, width: Int) {
@@ -160,6 +222,7 @@ struct Encoder {
     }
 
     private mutating func encode(cursor: Point?, in grid: CellGrid) {
+        lastCursor = cursor
         let area = CellRect(x: 0, y: 0, width: grid.width, height: grid.height)
         if let cursor, let x = Int(exactly: cursor.x.rounded()), let y = Int(exactly: cursor.y.rounded()),
             area.columns.contains(x), area.rows.contains(y)
@@ -175,5 +238,12 @@ struct Encoder {
 
     private mutating func write(_ text: StaticString) {
         bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+}
+
+extension CellGrid {
+    /// The number of cells of a row up to the last one that is not blank.
+    fileprivate func length(row: Int) -> Int {
+        (cells[row * width..<(row + 1) * width].lastIndex { $0 != .blank }).map { $0 - row * width + 1 } ?? 0
     }
 }

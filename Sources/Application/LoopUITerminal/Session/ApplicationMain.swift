@@ -13,9 +13,23 @@ extension Terminal {
     ///
     /// - Parameter pictures: Shows pictures with their own pixels where the terminal can.
     public static func standard(pictures: (any PictureWriter)? = nil) -> any Display {
+        hasScreen ? Terminal(pictures: pictures) : LineDisplay()
+    }
+
+    /// Returns a display on some rows of the terminal, or a ``LineDisplay`` where ``standard(pictures:)`` returns one, which does not end with
+    /// its input.
+    ///
+    /// - Parameter rows: The number of rows; a number below 1 counts as 1.
+    public static func standard(rows: Int) -> any Display {
+        if hasScreen { return Terminal(rows: rows) }
+        let lines = LineDisplay()
+        lines.endsWithInput = false
+        return lines
+    }
+
+    private static var hasScreen: Bool {
         let environment = Environment.process
-        let isTerminal = isatty(STDOUT_FILENO) == 1 && !environment.isDumb && !environment.isLinear
-        return isTerminal ? Terminal(pictures: pictures) : LineDisplay()
+        return isatty(STDOUT_FILENO) == 1 && !environment.isDumb && !environment.isLinear
     }
 }
 
@@ -31,8 +45,21 @@ extension Application {
     public static func main<Delegate: ApplicationDelegate>(
         _ delegate: Delegate.Type, pictures: (any PictureWriter)? = nil
     ) {
+        main(delegate, on: Terminal.standard(pictures: pictures))
+    }
+
+    /// Runs a program on some rows of the terminal that it was started from, below what was printed, until its end.
+    ///
+    /// - Parameters:
+    ///   - delegate: The type of the application's delegate, of which one instance is made.
+    ///   - rows: The number of rows; a number below 1 counts as 1.
+    public static func main<Delegate: ApplicationDelegate>(_ delegate: Delegate.Type, rows: Int) {
+        main(delegate, on: Terminal.standard(rows: rows))
+    }
+
+    private static func main<Delegate: ApplicationDelegate>(_ delegate: Delegate.Type, on display: any Display) {
         do {
-            try Application(display: Terminal.standard(pictures: pictures), delegate: Delegate()).runUntilEnd()
+            try Application(display: display, delegate: Delegate()).runUntilEnd()
         } catch {
             let text = "\(CommandLine.arguments.first ?? ""): \(error)\n"
             let bytes = Array(text.utf8)

@@ -24,6 +24,10 @@ public import RunLoopsTerminal
 
     /// Whether keys come one by one; else the terminal edits lines.
     private let hasSingleKeys: Bool
+    /// Whether the end of the input ends the program; `true` unless changed.
+    ///
+    /// Set it to `false` for a program that ends by itself and reads nothing, whose input may be empty.
+    public var endsWithInput = true
     /// The last frame.
     var shown: Frame?
     let session = Session()
@@ -39,6 +43,7 @@ public import RunLoopsTerminal
         abilities.hasPointer = false
         abilities.reportsFocus = false
         abilities.isLinear = true
+        abilities.keepsLastFrame = true
         // Every change is a line to hear.
         abilities.reducesMotion = true
         self.abilities = abilities
@@ -84,7 +89,13 @@ public import RunLoopsTerminal
     /// Ends the program, but not before it has shown something.
     private func inputHasEnded() {
         hasInputEnded = true
-        if shown != nil { queue?.push(.terminate(signal: nil)) }
+        if shown != nil, endsWithInput { queue?.push(.terminate(signal: nil)) }
+    }
+
+    func printLine(_ text: String) {
+        guard let connection = session.connection else { return print(text) }
+        let line = text.shown()
+        connection.write((abilities.hasUnicode ? line : plain(line)) + "\n")
     }
 
     // MARK: Frames
@@ -95,7 +106,7 @@ public import RunLoopsTerminal
         let isWritten = session.write {
             let lines = lines(of: frame)
             shown = frame
-            if hasInputEnded { queue?.push(.terminate(signal: nil)) }
+            if hasInputEnded, endsWithInput { queue?.push(.terminate(signal: nil)) }
             return Array(lines.utf8)
         }
         return isWritten ? .taken : .busy

@@ -7,12 +7,24 @@ internal import RunLoopsTerminal
 /// A display that can release its device to other programs.
 @MainActor private protocol ReleasableDisplay: Display {
     var session: Session { get }
+    func printLine(_ text: String)
 }
 
 extension Terminal: ReleasableDisplay {}
 extension LineDisplay: ReleasableDisplay {}
 
 extension Application {
+    /// Prints a line above the part of the screen that the application has.
+    ///
+    /// The line stays in the terminal, as printed text does. It is written in the loop's next turn, and while other programs have the
+    /// terminal, when they return it. On a ``LineDisplay`` it is a line among the others. On every other display it is printed to
+    /// standard output: a terminal's whole screen shows it at the end.
+    ///
+    /// - Parameter text: The line; line breaks in it become blanks, and control characters are left out.
+    public func printLine(_ text: String) {
+        if let display = display as? any ReleasableDisplay { display.printLine(text) } else { print(text) }
+    }
+
     /// Releases the terminal to other programs, such as an editor, a pager or a password prompt, while a closure runs.
     ///
     /// While the closure runs, the terminal has its earlier settings and its main screen, and standard input, output

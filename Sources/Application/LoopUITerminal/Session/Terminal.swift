@@ -6,7 +6,7 @@ internal import RunLoops
 // With the times of input and the errors of opening, which are part of this library's interface.
 @_exported public import RunLoopsTerminal
 
-/// A terminal as a display: the alternate screen, keys, mouse, focus and pasted text.
+/// A terminal as a display: the alternate screen or some rows below the prompt, keys, mouse, focus and pasted text.
 ///
 /// The display opens the terminal device itself, so that the shell's descriptors stay as they are. A frame is written
 /// by one call, as the difference to the previous frame; while the terminal has not taken all of it, later frames are
@@ -21,7 +21,27 @@ internal import RunLoops
 /// the message of a trap.
 @MainActor public final class Terminal: Display {
     /// The number of columns and rows; 80 by 24 if the terminal does not report them.
-    public var size: Size { Size(session.size) }
+    ///
+    /// A part of the screen has the columns of the terminal, and ``rows`` if the terminal has as many.
+    public var size: Size {
+        var size = session.size
+        if let rows { size = .init(columns: size.columns, rows: min(rows, size.rows)) }
+        return Size(size)
+    }
+
+    /// The number of rows of a part of the screen; `nil` if the display has the whole screen.
+    ///
+    /// A number below 1 counts as 1. The part grows and shrinks with the next frame.
+    /// - Precondition: a number for a part, `nil` for the whole screen.
+    public var rows: Int? {
+        didSet {
+            precondition(
+                (rows == nil) == (oldValue == nil),
+                "a Terminal has the whole screen or a part for its life: make it with init(rows:) to change its rows")
+            rows = rows.map { max(1, $0) }
+            if rows != oldValue { queue?.push(.resized(size)) }
+        }
+    }
     /// The abilities of the terminal: from the environment at first, corrected when the terminal has answered.
     public private(set) var abilities: DisplayAbilities
 
@@ -38,6 +58,8 @@ internal import RunLoops
     private let isConsole: Bool
     private var encoder = Encoder()
     private weak var queue: InputQueue?
+    /// The lines that were printed above a part and are not written yet.
+    private var lines: [String] = []
     var session: Session { terminal.session }
     /// The last copied text that is not written yet.
     private var copied: String?
@@ -52,13 +74,31 @@ internal import RunLoops
         self.init(descriptor: descriptor, pictures: pictures, environment: .process)
     }
 
-    init(descriptor: CInt?, pictures: (any PictureWriter)? = nil, environment: Environment) {
-        terminal = RawTerminal(
-            [.controlKeys, .alternateScreen, .mouse, .focus, .paste, .keyReleases], descriptor: descriptor,
-            isConsole: environment.isConsole)
+    /// Makes a display on some rows of a terminal, below what was printed.
+    ///
+    /// What was printed stays, and lines are printed above the part with ``LoopUI/Application/printLine(_:)``. The last frame
+    /// stays at the end. The display has no mouse and no pictures. What the program or a child writes to the terminal itself
+    /// would be overwritten.
+    ///
+    /// - Parameters:
+    ///   - rows: The number of rows; a number below 1 counts as 1.
+    ///   - descriptor: A descriptor that is open on the terminal; `nil` for the terminal of the process.
+    public convenience init(rows: Int, descriptor: CInt? = nil) {
+        self.init(descriptor: descriptor, rows: max(1, rows), environment: .process)
+    }
+
+    init(
+        descriptor: CInt?, pictures: (any PictureWriter)? = nil, rows: Int? = nil, environment: Environment
+    ) {
+        self.rows = rows
+        var options: RawTerminal.Options = [.controlKeys, .focus, .paste, .keyReleases]
+        if rows == nil { options.formUnion([.alternateScreen, .mouse]) }
+        terminal = RawTerminal(options, descriptor: descriptor, isConsole: environment.isConsole)
+        encoder.isPart = rows != nil
         pictureWriter = pictures
         isConsole = environment.isConsole
         abilities = environment.abilities
+        limitAbilities()
         encoder.abilities = abilities
         terminal.timing = environment.timing
     }
@@ -72,10 +112,18 @@ internal import RunLoops
         input.connect(session)
         session.forget = { [weak self] in self?.encoder.forget() }
         session.lettersChanged = { [weak self] in self?.askPictures() ?? false }
-        terminal.writtenHandler = { [weak self] in self?.writeCopied() }
+        terminal.writtenHandler = { [weak self] in
+            self?.writeLines()
+            self?.writeCopied()
+        }
         terminal.answered = { [weak self] in self?.hasAnswered() }
-        terminal.eventHandler = { [weak input] event in
-            if event == .hungUp { input?.push(.terminate(signal: Self.hangUp)) } else { input?.push(event) }
+        terminal.taken = { [weak self] in self?.begin() }
+        terminal.eventHandler = { [weak self, weak input] event in
+            switch event {
+            case .hungUp: input?.push(.terminate(signal: Self.hangUp))
+            case .resized: if let self { input?.push(.resized(size)) }
+            default: input?.push(event)
+            }
         }
         try terminal.open(
             input.loop, input.modes,
@@ -90,12 +138,43 @@ internal import RunLoops
     public func close() {
         if session.connection != nil { Pasteboard.general.changeHandler = nil }
         queue?.roomHandler = nil
+        writeLines()
         terminal.close()
     }
 
     /// Writes the changes since the last frame by one call; returns `busy` while an earlier write is under way.
     public func present(_ frame: Frame) -> Presentation {
-        session.write { encoder.encode(frame, pictures: pictures(of: frame)) } ? .taken : .busy
+        let isTaken = session.write { encoder.encode(frame, pictures: pictures(of: frame)) }
+        terminal.closing = encoder.closing
+        return isTaken ? .taken : .busy
+    }
+
+    // MARK: A part of the screen
+
+    /// Begins the part at the cursor.
+    private func begin() {
+        encoder.startAnew()
+        terminal.closing = ""
+        writeLines()
+    }
+
+    func printLine(_ text: String) {
+        guard rows != nil, session.connection != nil, let queue else { return print(text) }
+        lines.append(text.shown())
+        // All lines of a turn move the part once.
+        if lines.count == 1 {
+            queue.loop.performLocally(in: queue.modes) { [weak self] in self?.writeLines() }
+        }
+    }
+
+    /// Writes the printed lines, unless other programs have the terminal or it has not taken the last bytes: later in both cases.
+    private func writeLines() {
+        guard !lines.isEmpty, !session.isSuspended, let connection = session.connection, !connection.isBusy else {
+            return
+        }
+        connection.write(encoder.encode(above: lines, width: session.size.columns))
+        terminal.closing = encoder.closing
+        lines = []
     }
 
     private func pictures(of frame: Frame) -> [UInt8] {
@@ -134,6 +213,7 @@ internal import RunLoops
         encoder.hasSynchronizedUpdates = terminal.interview.hasSynchronizedUpdates
         let old = abilities
         abilities = terminal.interview.improved(abilities)
+        limitAbilities()
         askPictures()
         encoder.abilities = abilities
         terminal.hasKittyPictures = pictureAbility?.way == .kitty
@@ -142,6 +222,12 @@ internal import RunLoops
         writeCopied()
         // A frame may have been shown already.
         if abilities.colors != old.colors || abilities.hasPictures != old.hasPictures { queue?.push(.resized(size)) }
+    }
+
+    private func limitAbilities() {
+        if rows == nil { return }
+        abilities.hasPointer = false
+        abilities.keepsLastFrame = true
     }
 
     /// Determines how pictures are shown now; returns whether this has changed, such as after the user has made the

@@ -22,6 +22,8 @@ int test_unmount(const char *path);
 void test_prepare_alarm(void);
 void test_set_alarm(unsigned seconds);
 
+// Removes a directory with everything in it, and follows no link.
+int test_remove_tree(const char *path);
 // Makes `environ` point to memory that cannot be read, or to what it pointed to before.
 void test_lose_environment(bool is_lost);
 // Does what setenv may do when it adds a variable: copies the array of variables to another place, and releases the old one. One

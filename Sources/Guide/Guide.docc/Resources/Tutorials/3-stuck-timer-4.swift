@@ -1,7 +1,7 @@
 import RunLoops
 import RunLoopsTesting
 
-ManualRunLoop.with { manual in
+try ManualRunLoop.with { manual in
     var seconds = 0
     let clock = RunLoop.Timer(.every(.seconds(1))) { _ in
         seconds += 1
