@@ -18,15 +18,13 @@ struct DueList<Timer: AnyObject>: ~Copyable {
         case listed
         /// A timer that is no longer listed; the list has a reference of its own to it.
         case timer(Unmanaged<Timer>)
-        /// A closure that was put back into its heap; the entry now contains the index of the closure's cell as `slot`,
-        /// and the closure's number as `sequence`.
-        case closure
-        /// Nothing, because the closure was cancelled, or the content was taken.
-        case gone
+        /// A closure that is no longer listed, by its generation; if the cell of the entry has another one, the closure
+        /// was cancelled, or called in a nested run.
+        case closure(generation: UInt32)
     }
 
     struct Member {
-        fileprivate(set) var entry: TimerHeap.Entry
+        let entry: TimerHeap.Entry
         let queue: BucketNumber
         fileprivate(set) var content: Content
     }
@@ -90,7 +88,8 @@ struct DueList<Timer: AnyObject>: ~Copyable {
     /// Returns the content of a place that is not listed, and empties the place; a reference is transferred to the
     /// caller.
     mutating func take(_ place: Int) -> Content {
-        defer { members.base[place].content = .gone }
+        // No closure has the generation 0.
+        defer { members.base[place].content = .closure(generation: 0) }
         return members.base[place].content
     }
 
@@ -122,20 +121,10 @@ struct DueList<Timer: AnyObject>: ~Copyable {
         members.base[place].content = .timer(timer.retain())
     }
 
-    /// Marks a place as no longer listed, because its closure is put back into its queue.
-    ///
-    /// From here on its cell and its number identify the closure.
-    mutating func leave(_ place: Int, closureAt cell: UInt32, number: UInt32) {
+    /// Marks a place as no longer listed, because its closure is put back into its queue, or cancelled.
+    mutating func leave(_ place: Int, generation: UInt32) {
         listedCount -= 1
-        let date = members.base[place].entry.date
-        members.base[place].entry = TimerHeap.Entry(date: date, sequence: number, slot: cell)
-        members.base[place].content = .closure
-    }
-
-    /// Marks a place as no longer listed, because its closure is cancelled.
-    mutating func leave(_ place: Int) {
-        listedCount -= 1
-        members.base[place].content = .gone
+        members.base[place].content = .closure(generation: generation)
     }
 
     /// The first place from `start` on at which an entry of the queue is listed.
@@ -151,17 +140,11 @@ struct DueList<Timer: AnyObject>: ~Copyable {
         return members.base[place].queue == queue
     }
 
-    /// Whether the entry of this slot of the queue is listed at `place`; false if the place belongs to an earlier
-    /// serving.
-    func has(_ slot: UInt32, of queue: BucketNumber, at place: Int) -> Bool {
-        next <= place && place < count && isListed(place, of: queue) && members.base[place].entry.slot == slot
-    }
-
-    /// The slot of the entry at a place; `nil` after the last place.
+    /// The cell of the entry at a place; `nil` after the last place.
     ///
-    /// The slot may be one of another queue.
+    /// The cell may be one of another queue.
     @inline(__always)
-    func slot(at place: Int) -> UInt32? { place < count ? members.base[place].entry.slot : nil }
+    func cell(at place: Int) -> UInt32? { place < count ? members.base[place].entry.cell : nil }
 
     /// The first place from `start` on at which an entry is listed.
     func firstListed(from start: Int) -> Int? {

@@ -67,7 +67,7 @@ extension RunLoop {
         @exclusivity(unchecked) var fire: Int64
         @exclusivity(unchecked) var handler: Handler?
         @exclusivity(unchecked) private var rhythm = Rhythm()
-        @exclusivity(unchecked) var slot: UInt32 = 0
+        @exclusivity(unchecked) var cell: UInt32 = 0
         /// The number of the bucket in which the loop keeps the timer, if it is in any mode.
         @exclusivity(unchecked) var bucket: BucketNumber = .none
         @exclusivity(unchecked) var callout: Callout = []

@@ -196,7 +196,7 @@ extension GuardedState {
                 guard let entry = buckets[bucket].queue.firstDue(at: until) else { continue }
                 // The date as it would read on the monotonic clock.
                 let date = entry.date &+ (serving.limit.monotonic &- until)
-                let order = TimerHeap.Entry(date: date, sequence: entry.sequence, slot: entry.slot)
+                let order = TimerHeap.Entry(date: date, sequence: entry.sequence, cell: entry.cell)
                 if let first, first.order.isBefore(order) { continue }
                 first = (order, entry, bucket)
             }
@@ -259,7 +259,7 @@ extension GuardedState {
         if buckets[due.queue].hasSeveralModes {
             firstTimerChanges(due.entry.date, in: due.queue, except: serving.mode)
         }
-        switch buckets[due.queue].queue.serve(due.entry.slot, at: place, &dueList) {
+        switch buckets[due.queue].queue.serve(due.entry.cell, at: place, &dueList) {
         case .timer(let timer): return .callTimer(fire(timer))
         case .delayed(let body):
             count(-1, in: due.queue)
@@ -306,14 +306,12 @@ extension GuardedState {
             if buckets[timer.bucket].hasSeveralModes { firstTimerChanges(timer.fire, in: timer.bucket) }
             buckets[timer.bucket].queue.remove(timer, &dueList)
             return .callTimer(fire(reference))
-        case .closure:
-            let number = due.entry.slot
-            guard
-                let body = buckets[due.queue].queue.remove(delayed: number, sequence: due.entry.sequence, &dueList)
-            else { return .goOn }
+        case .closure(let generation):
+            let id = DelayedID(cell: due.entry.cell, generation: generation)
+            guard let body = buckets[due.queue].queue.remove(id, &dueList) else { return .goOn }
             count(-1, in: due.queue)
             return .callClosure(body, date: due.entry.date)
-        case .listed, .gone: return .goOn
+        case .listed: return .goOn
         }
     }
 }

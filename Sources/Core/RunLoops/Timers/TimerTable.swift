@@ -218,7 +218,7 @@ extension GuardedState {
     /// from its queue before the change and inserts it afterwards.
     mutating func reschedule(_ timer: RunLoop.Timer, _ change: () -> Void) {
         // A timer that is listed keeps its turn.
-        if timer.callout.contains(.underWay) || buckets[timer.bucket].queue.isListed(timer, dueList) {
+        if timer.callout.contains(.underWay) || buckets[timer.bucket].queue.isListed(timer) {
             return change()
         }
         buckets[timer.bucket].queue.remove(timer, &dueList)
@@ -238,10 +238,10 @@ extension GuardedState {
     ) -> RunLoop.DelayedPerform.Name {
         let bucket = soleBucket(of: makeMode(mode))
         assignSequence(to: date, in: bucket)
-        let index = buckets[bucket].queue.insert(body, at: date, sequence: timerSequence)
+        let id = buckets[bucket].queue.insert(body, at: date, sequence: timerSequence)
         count(1, in: bucket)
         timerComes(date, in: bucket)
-        return RunLoop.DelayedPerform.Name(loop: core.number, mode: mode, index: index, sequence: timerSequence)
+        return RunLoop.DelayedPerform.Name(loop: core.number, mode: mode, id: id)
     }
 
     @inline(__always)
@@ -249,9 +249,7 @@ extension GuardedState {
         guard let mode = existingMode(name.mode), modes[mode].soleBucket != .none else { return nil }
         let bucket = modes[mode].soleBucket
         let first = buckets[bucket].queue.firstDate
-        guard let body = buckets[bucket].queue.remove(delayed: name.index, sequence: name.sequence, &dueList) else {
-            return nil
-        }
+        guard let body = buckets[bucket].queue.remove(name.id, &dueList) else { return nil }
         count(-1, in: bucket)
         if buckets[bucket].queue.firstDate > first { firstTimerChanges(first, in: bucket) }
         if guest != nil { datesChangedInHost() }
