@@ -9,8 +9,7 @@
 /// place stays, so that the serving checks the timer or closure again when it comes to that place.
 ///
 /// Servings are nested: the list of an inner serving begins at the end of the list of the outer serving, whose entries
-/// are back in their queues. Guarded by the loop's lock. `count` and `next` change on the loop's thread alone. Memory:
-/// 32 bytes a place, up to twice that while the table grows.
+/// are back in their queues. `count` and `next` change on the loop's thread alone. Memory: 32 bytes a place, up to twice that while the table grows.
 struct DueList<Timer: AnyObject>: ~Copyable {
     /// What a place contains.
     enum Content {
@@ -23,10 +22,41 @@ struct DueList<Timer: AnyObject>: ~Copyable {
         case closure(generation: UInt32)
     }
 
-    struct Member {
+    struct Member: BitwiseCopyable {
+        // Not stored as a `Content`: with two kinds of payload, 40 bytes, and a mask and a shift at each look.
+        private enum Kind: UInt8 {
+            case listed, timer, closure
+        }
+
         let entry: TimerHeap.Entry
         let queue: BucketNumber
-        fileprivate(set) var content: Content
+        private var kind = Kind.listed
+        /// The address of the timer, or the generation of the closure.
+        private var word: UInt = 0
+
+        @inline(__always)
+        fileprivate init(_ entry: TimerHeap.Entry, of queue: BucketNumber) { (self.entry, self.queue) = (entry, queue) }
+
+        @inline(__always)
+        var isListed: Bool { kind == .listed }
+
+        fileprivate var content: Content {
+            get {
+                switch kind {
+                case .listed: .listed
+                // SAFETY: the address of the timer that was set; the list has a reference to it.
+                case .timer: .timer(.fromOpaque(UnsafeRawPointer(bitPattern: word).unsafelyUnwrapped))
+                case .closure: .closure(generation: UInt32(truncatingIfNeeded: word))
+                }
+            }
+            set {
+                switch newValue {
+                case .listed: kind = .listed
+                case .timer(let timer): (kind, word) = (.timer, UInt(bitPattern: timer.toOpaque()))
+                case .closure(let generation): (kind, word) = (.closure, UInt(generation))
+                }
+            }
+        }
     }
 
     /// The positions of an outer serving, while an inner one is under way.
@@ -71,7 +101,7 @@ struct DueList<Timer: AnyObject>: ~Copyable {
         // The list uses pages of memory from the beginning: a table that grows by small blocks leaves its blocks in
         // glibc's heap.
         if count == members.capacity { members.resize(to: max(128, count * 2)) }
-        (members.base + count).initialize(to: Member(entry: entry, queue: queue, content: .listed))
+        (members.base + count).initialize(to: Member(entry, of: queue))
         count += 1
         listedCount += 1
         return count - 1
@@ -136,8 +166,7 @@ struct DueList<Timer: AnyObject>: ~Copyable {
 
     @inline(__always)
     private func isListed(_ place: Int, of queue: BucketNumber) -> Bool {
-        guard case .listed = members.base[place].content else { return false }
-        return members.base[place].queue == queue
+        members.base[place].isListed && members.base[place].queue == queue
     }
 
     /// The cell of the entry at a place; `nil` after the last place.
@@ -149,13 +178,13 @@ struct DueList<Timer: AnyObject>: ~Copyable {
     /// The first place from `start` on at which an entry is listed.
     func firstListed(from start: Int) -> Int? {
         if listedCount == 0 { return nil }
-        return (max(start, next)..<count).first { if case .listed = members.base[$0].content { true } else { false } }
+        return (max(start, next)..<count).first { members.base[$0].isListed }
     }
 
     /// Calls `body` with each listed entry.
     func visit(_ body: (Member) -> Void) {
         if listedCount == 0 { return }
-        for place in next..<count { if case .listed = members.base[place].content { body(members.base[place]) } }
+        for place in next..<count where members.base[place].isListed { body(members.base[place]) }
     }
 
     // MARK: Memory

@@ -3,22 +3,29 @@
 
 internal import CRunLoopsKernel
 
-/// The place of a cell's entry: the index in one of two heaps, or on the list of due timers.
+/// The place of a cell's entry: its index in a heap, or on the list of due timers.
+///
+/// A heap knows whether the place is one of its own (``TimerHeap/has(_:at:)``), so that a step of a heap writes an index and
+/// nothing else.
 struct TimerPlace: BitwiseCopyable {
-    enum Kind: UInt32 {
-        case exact, tolerant, listed
-    }
-
+    private static var listed: UInt32 { 1 << 31 }
     private let raw: UInt32
 
     @inline(__always)
-    init(_ kind: Kind, _ index: Int) { raw = kind.rawValue &<< 30 | UInt32(truncatingIfNeeded: index) }
+    init(inHeap index: Int) { raw = UInt32(truncatingIfNeeded: index) }
 
     @inline(__always)
-    func isIn(_ kind: Kind) -> Bool { raw &>> 30 == kind.rawValue }
+    init(onList index: Int) { raw = UInt32(truncatingIfNeeded: index) | Self.listed }
 
     @inline(__always)
-    var index: Int { Int(raw & (1 << 30 - 1)) }
+    var isListed: Bool { raw & Self.listed != 0 }
+
+    @inline(__always)
+    var listIndex: Int { Int(raw & ~Self.listed) }
+
+    /// The index in a heap; greater than any index in a heap if the entry is listed.
+    @inline(__always)
+    var heapIndex: Int { Int(raw) }
 }
 
 /// A closure that is called once after a delay: a timer without an object.
@@ -84,20 +91,13 @@ struct TimerCells<Timer: AnyObject>: ~Copyable {
         UnsafeMutableRawPointer(other(cell)).assumingMemoryBound(to: Closure.self)
     }
 
-    /// Sets the content of a cell that has no closure.
-    @inline(__always)
-    private func set(_ cell: UInt32, _ word: UInt) {
-        other(cell).pointee.word = word
-        other(cell).pointee.generation = 0
-    }
-
     // MARK: Adding and removing
 
     /// Adds a timer; returns its cell.
     @inline(__always)
     mutating func add(_ timer: Timer) -> UInt32 {
         let cell = takeFree()
-        set(cell, UInt(bitPattern: Unmanaged.passUnretained(timer).toOpaque()))
+        other(cell).pointee.word = UInt(bitPattern: Unmanaged.passUnretained(timer).toOpaque())
         return cell
     }
 
@@ -117,8 +117,10 @@ struct TimerCells<Timer: AnyObject>: ~Copyable {
             return free
         }
         if used == contents.capacity { grow() }
+        let cell = UInt32(truncatingIfNeeded: used)
+        other(cell).pointee.generation = 0
         used += 1
-        return UInt32(truncatingIfNeeded: used - 1)
+        return cell
     }
 
     @inline(never)
@@ -130,7 +132,7 @@ struct TimerCells<Timer: AnyObject>: ~Copyable {
     /// Frees the cell of a timer.
     @inline(__always)
     mutating func remove(_ cell: UInt32) {
-        set(cell, UInt(free))
+        other(cell).pointee.word = UInt(free)
         free = cell
         count -= 1
     }
@@ -139,6 +141,7 @@ struct TimerCells<Timer: AnyObject>: ~Copyable {
     @inline(__always)
     mutating func takeClosure(_ cell: UInt32) -> DelayedBody {
         let closure = closure(cell).move()
+        other(cell).pointee.generation = 0
         remove(cell)
         return closure.body
     }

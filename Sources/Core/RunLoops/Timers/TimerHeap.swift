@@ -43,12 +43,17 @@ struct TimerHeap: ~Copyable {
     /// The places of the entries, by cell; with room for every cell that has an entry.
     typealias Places = TimerMemory<TimerPlace>
 
-    private let kind: TimerPlace.Kind
     /// The entries, placed so that the four children of an entry are one cache line.
     private var entries = TimerMemory<Entry>(lead: 3)
     private(set) var count = 0
 
-    init(_ kind: TimerPlace.Kind) { self.kind = kind }
+    init() {}
+
+    /// Whether the entry of the cell is in this heap, at the place.
+    @inline(__always)
+    func has(_ cell: UInt32, at place: TimerPlace) -> Bool {
+        place.heapIndex < count && entries[place.heapIndex].cell == cell
+    }
 
     @inline(__always)
     var isEmpty: Bool { count == 0 }
@@ -75,7 +80,7 @@ struct TimerHeap: ~Copyable {
     /// - Precondition: an entry has the cell.
     @inline(__always)
     mutating func update(_ entry: Entry, _ places: borrowing Places) {
-        let index = places[Int(entry.cell)].index
+        let index = places[Int(entry.cell)].heapIndex
         if index > 0, entry.isBefore(entries[(index &- 1) >> 2]) {
             siftUp(entry, from: index, places)
         } else {
@@ -88,8 +93,8 @@ struct TimerHeap: ~Copyable {
     /// - Precondition: an entry has the cell.
     @inline(__always)
     mutating func remove(_ cell: UInt32, _ places: borrowing Places) {
-        let index = places[Int(cell)].index
-        assert(index < count && entries[index].cell == cell, "A timer was taken out of a heap it is not in.")
+        let index = places[Int(cell)].heapIndex
+        assert(has(cell, at: places[Int(cell)]), "A timer was taken out of a heap it is not in.")
         count -= 1
         if index < count { siftDown(entries[count], from: index, places) }
     }
@@ -130,10 +135,10 @@ struct TimerHeap: ~Copyable {
         while index > 0 {
             let parent = (index &- 1) >> 2
             if !entry.isBefore(entries[parent]) { break }
-            put(entries[parent], at: index, entries, places)
+            Self.put(entries[parent], at: index, entries, places)
             index = parent
         }
-        put(entry, at: index, entries, places)
+        Self.put(entry, at: index, entries, places)
     }
 
     /// Fills the gap at `start` with `entry`: moves the gap down to the bottom, and then the entry up from there.
@@ -161,7 +166,7 @@ struct TimerHeap: ~Copyable {
                     child += 1
                 }
             }
-            put(least.pointee, at: Self.index(of: hole, entries), entries, places)
+            Self.put(least.pointee, at: Self.index(of: hole, entries), entries, places)
             hole = least
         }
         siftUp(entry, from: Self.index(of: hole, entries), table)
@@ -185,11 +190,11 @@ struct TimerHeap: ~Copyable {
     }
 
     @inline(__always)
-    private func put(
+    private static func put(
         _ entry: Entry, at index: Int, _ entries: UnsafeMutablePointer<Entry>,
         _ places: UnsafeMutablePointer<TimerPlace>
     ) {
         entries[index] = entry
-        places[Int(entry.cell)] = TimerPlace(kind, index)
+        places[Int(entry.cell)] = TimerPlace(inHeap: index)
     }
 }

@@ -32,10 +32,10 @@ struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
     }
 
     private let passedByAddress = PassedByAddress()
-    private var exact = TimerHeap(.exact)
-    private var tolerant = TimerHeap(.tolerant)
+    private var exact = TimerHeap()
+    private var tolerant = TimerHeap()
     /// The latest instants of the tolerant timers; unused while all of these have the same slack.
-    private var latest = TimerHeap(.tolerant)
+    private var latest = TimerHeap()
     /// The places of the entries of `latest`.
     private var latestPlaces = TimerHeap.Places()
     private var commonSlack: Int64?
@@ -126,13 +126,16 @@ struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
 
     @inline(__always)
     private mutating func removeEntry(_ cell: UInt32, _ list: inout DueList<Timer>) {
-        if cells.places[Int(cell)].isIn(.exact) { exact.remove(cell, cells.places) } else { removeOther(cell, &list) }
+        if isExact(cell) { exact.remove(cell, cells.places) } else { removeOther(cell, &list) }
     }
+
+    @inline(__always)
+    private func isExact(_ cell: UInt32) -> Bool { exact.has(cell, at: cells.places[Int(cell)]) }
 
     @inline(never)
     private mutating func removeOther(_ cell: UInt32, _ list: inout DueList<Timer>) {
         let place = cells.places[Int(cell)]
-        if place.isIn(.listed) { return leave(place.index, cell, &list) }
+        if place.isListed { return leave(place.listIndex, cell, &list) }
         tolerant.remove(cell, cells.places)
         if commonSlack == nil { latest.remove(cell, latestPlaces) }
     }
@@ -148,12 +151,12 @@ struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
     }
 
     /// Whether a timer is on the list of due timers.
-    func isListed(_ timer: Timer) -> Bool { cells.places[Int(timer.cell)].isIn(.listed) }
+    func isListed(_ timer: Timer) -> Bool { cells.places[Int(timer.cell)].isListed }
 
     /// Changes the date of an exact timer within its heap; returns false if the timer is not there.
     @inline(__always)
     mutating func move(_ timer: Timer, to date: Int64, sequence: UInt32) -> Bool {
-        guard cells.places[Int(timer.cell)].isIn(.exact) else { return false }
+        guard isExact(timer.cell) else { return false }
         exact.update(TimerHeap.Entry(date: date, sequence: sequence, cell: timer.cell), cells.places)
         return true
     }
@@ -170,7 +173,7 @@ struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
     @inline(never)
     private mutating func separateLatest(_ common: Int64) {
         commonSlack = nil
-        latest = TimerHeap(.tolerant)
+        latest = TimerHeap()
         var entries: [TimerHeap.Entry] = []
         tolerant.visit { entries.append($0) }
         for entry in entries { insertLatest(entry.later(by: common)) }
@@ -215,7 +218,7 @@ struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
             tolerant.removeFirst(cells.places)
             if commonSlack == nil { latest.remove(entry.cell, latestPlaces) }
         }
-        cells.places[Int(entry.cell)] = TimerPlace(.listed, place)
+        cells.places[Int(entry.cell)] = TimerPlace(onList: place)
         if listedDate == .max { (listedDate, listedPlace) = (entry.date, place) }
     }
 

@@ -42,7 +42,7 @@ struct FiringTimer: ~Copyable {
 
     /// Ends the callout: makes the timer invalid, or gives it the next date; returns whether it fires again.
     ///
-    /// Called with the lock that guards the timer. The clock is read only if the timer fires again.
+    /// The clock is read only if the timer fires again.
     @inline(__always)
     fileprivate mutating func conclude(_ timer: RunLoop.Timer, _ now: (RunLoop.ClockID) -> Int64) -> Bool {
         guard timer.isValid else { return false }
@@ -251,7 +251,7 @@ extension GuardedState {
             return .end
         }
         let due = dueList[place]
-        guard case .listed = due.content else { return serveAgain(place) }
+        guard due.isListed else { return serveAgain(place) }
         if serving.isFirst {
             serving.isFirst = false
             modes[serving.mode].order.timersServed(serving.limit.monotonic, leavingOthers: dueList.hasRest)

@@ -148,7 +148,7 @@ import Testing
 
 /// A heap cannot be copied, which expectations do with what they look at.
 private final class SharedHeap {
-    private var heap = TimerHeap(.exact)
+    private var heap = TimerHeap()
     private var places = TimerHeap.Places()
 
     init() { places.resize(to: 10_000) }
@@ -175,7 +175,7 @@ private final class SharedHeap {
         var (indices, isRight) = (Set<Int>(), true)
         heap.visit { entry in
             let place = places[Int(entry.cell)]
-            isRight = isRight && place.isIn(.exact) && place.index < heap.count && indices.insert(place.index).inserted
+            isRight = isRight && heap.has(entry.cell, at: place) && indices.insert(place.heapIndex).inserted
         }
         return isRight
     }

@@ -66,7 +66,7 @@ import Testing
     }
 
     private static var countOfGrownHeap: Int {
-        var heap = TimerHeap(.exact)
+        var heap = TimerHeap()
         var places = TimerHeap.Places()
         places.resize(to: 3000)
         for cell in 0..<UInt32(3000) {
