@@ -35,3 +35,11 @@ struct TimerBucket: ~Copyable {
     @inline(__always)
     func contains(_ mode: Int) -> Bool { modes[0] == mode || hasSeveralModes && modes.contains(mode) }
 }
+
+extension Numbered<TimerBucket> {
+    subscript(number: BucketNumber) -> TimerBucket {
+        // SAFETY: a bucket's number is made of its index.
+        @inline(__always) unsafeAddress { UnsafePointer(base + number.index) }
+        @inline(__always) unsafeMutableAddress { base + number.index }
+    }
+}
