@@ -269,10 +269,10 @@ extension RunLoop {
             lock.withLock { loops.contains { $0 != loop.memory.lock } }
         }
 
-        /// The locks of all loops that have the source; with the lock held.
+        /// The locks of all loops that have the source.
         private var loops: [LoopLock.Pointer] { (firstLoop.map { [$0] } ?? []) + otherLoops }
 
-        /// Runs `body` with the state of each of the loops, with its lock held.
+        /// Runs `body` with the state of each of the loops.
         private func inEach(_ loops: ArraySlice<LoopLock.Pointer>, _ body: (inout GuardedState) -> Void) {
             for pointer in loops { pointer.pointee.withState(body) }
         }

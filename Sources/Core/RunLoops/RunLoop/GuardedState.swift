@@ -50,8 +50,8 @@ struct GuardedState: ~Copyable {
     /// Whether the thread has ended.
     private(set) var isDead = false
     private var timesAtEnd: (run: Int64, sleep: Int64)?
-    /// The guest, if a host waits for the loop; usually `nil`.
-    var guest: Guest?
+    /// What the host waits for, if a host waits for the loop; usually `nil`.
+    var hosted: HostedWait?
     /// The loop itself, for code that runs on the loop's thread on behalf of another thread.
     ///
     /// The reference is unmanaged. Do not retain the loop with the lock held: the last reference must not be
@@ -121,8 +121,9 @@ struct GuardedState: ~Copyable {
         return found
     }
 
-    /// Removes modes that were made since there were `count` of them, with the lock held all the time, for an item that
-    /// the system has refused.
+    /// Removes modes that were made since there were `count` of them, for an item that the system has refused.
+    ///
+    /// Called within the access that has made them, so that no thread has seen the modes.
     mutating func removeModes(madeAfter count: Int) {
         while modes.count > count {
             let mode = modes[modes.count - 1].mode

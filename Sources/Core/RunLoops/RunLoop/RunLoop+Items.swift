@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Synchronization
+
 extension RunLoop {
     // MARK: Adding
 
@@ -332,7 +334,9 @@ extension GuardedState {
         case let timer as RunLoop.Timer: take(timer, outOf: mode)
         case let source as RunLoop.Source:
             modes[mode].remove(source)
-            source.leave(modes[mode].mode.name, of: core)
+            if source.leave(modes[mode].mode.name, ofLoop: core.number), modes[mode].countStaleSignal() {
+                core.hasStaleSignals.store(true, ordering: .relaxed)
+            }
         case let source as RunLoop.DescriptorSource:
             modes[mode].remove(source)
             descriptorsChanged(in: mode)

@@ -37,7 +37,7 @@ public final class RunLoop: @unchecked Sendable {
     package let isUsuallyScheduled = Atomic(false)
     /// The guest, if a host waits for the loop; usually `nil`.
     ///
-    /// A copy of ``GuardedState/guest``, for the loop's thread alone.
+    /// For the loop's thread alone; other threads find ``GuardedState/hosted``.
     @exclusivity(unchecked) var guest: Guest?
     /// Whether there is a tracer; read only while a recorder is at work.
     let isTraced = Atomic<Bool>(false)

@@ -142,7 +142,7 @@ extension GuardedState {
         if timer.callout.contains(.underWay) { return forgetFiringElsewhere(timer) }
         if timer.fire <= buckets[bucket].queue.firstDate { firstTimerChanges(timer.fire, in: bucket) }
         buckets[bucket].queue.remove(timer, &dueList)
-        if guest != nil { datesChangedInHost() }
+        if hosted != nil { datesChangedInHost() }
     }
 
     // MARK: Queues
@@ -205,7 +205,7 @@ extension GuardedState {
         timer.fire = date
         if !buckets[bucket].queue.move(timer, to: date, sequence: timerSequence) { reinsert(timer) }
         timerComes(timer.latest, in: bucket)
-        if guest != nil { datesChangedInHost() }
+        if hosted != nil { datesChangedInHost() }
     }
 
     @inline(never)
@@ -224,7 +224,7 @@ extension GuardedState {
         buckets[timer.bucket].queue.remove(timer, &dueList)
         change()
         enqueue(timer)
-        if guest != nil { datesChangedInHost() }
+        if hosted != nil { datesChangedInHost() }
     }
 
     // MARK: Closures without an object
@@ -252,7 +252,7 @@ extension GuardedState {
         guard let body = buckets[bucket].queue.remove(name.id, &dueList) else { return nil }
         count(-1, in: bucket)
         if buckets[bucket].queue.firstDate > first { firstTimerChanges(first, in: bucket) }
-        if guest != nil { datesChangedInHost() }
+        if hosted != nil { datesChangedInHost() }
         return body
     }
 
