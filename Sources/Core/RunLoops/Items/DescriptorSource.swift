@@ -38,6 +38,7 @@ extension RunLoop {
         @exclusivity(unchecked) private var firstLoop: LoopLock.Pointer?
         @exclusivity(unchecked) private var otherLoops: [LoopLock.Pointer] = []
         /// The closure; ``CallWord`` describes which thread releases it.
+        // Unchecked: each event reads it.
         @exclusivity(unchecked) private var handler: Handler?
 
         /// A closure in a structure that cannot be copied, so that a call does no reference counting.

@@ -35,6 +35,7 @@ extension RunLoop {
         @exclusivity(unchecked) private var memberships: [Membership] = []
         /// The source's place in the signal queue of the first mode that it was added to; kept until the source is
         /// released.
+        // Unchecked, like the closures: signals and performs read them.
         @exclusivity(unchecked) private var firstPlace: SignalQueue<Source>.Place?
         /// The source's places in the signal queues of other modes; kept until their loops end, also if the source has
         /// left the mode.

@@ -129,7 +129,6 @@ extension RunLoop {
         return isIn
     }
 
-    @inline(never)
     private func trapInOtherLoop(_ item: Item) -> Never {
         fatalError(
             """
@@ -401,8 +400,8 @@ extension GuardedState {
         let modes = modes { $0.descriptors.contains(source) }.map(\.name)
         if modes.isEmpty { return }
         let block = Block(modes: BlockModes(modes), wakes: true, location: CodeLocation(#fileID, #line)) { [loop] in
-            // SAFETY: the block runs inside a run of this loop only.
-            loop?._withUnsafeGuaranteedRef { $0.callRefused(source) }
+            // SAFETY: the block runs inside a run of this loop only, and without the lock.
+            loop?.takeUnretainedValue().callRefused(source)
         }
         core.blocks.push(block)
         core.wakeUp()

@@ -35,11 +35,11 @@ struct Numbered<Element: ~Copyable>: ~Copyable {
 
     subscript(number: Int) -> Element {
         // SAFETY: a number is one that append returned, for a value of this container.
-        @inline(__always) unsafeAddress {
+        unsafeAddress {
             assert(number >= 0 && number < count)
             return UnsafePointer(base + number)
         }
-        @inline(__always) unsafeMutableAddress {
+        unsafeMutableAddress {
             assert(number >= 0 && number < count)
             return base + number
         }

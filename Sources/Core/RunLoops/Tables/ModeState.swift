@@ -27,6 +27,7 @@ final class LoopMode: @unchecked Sendable {
 
     // Used by the loop's thread alone.
     /// Events that were fetched and are not yet served.
+    // Unchecked: each look reads it several times.
     @exclusivity(unchecked) var ready = ReadyDescriptors()
     /// Whether the main queue's descriptor is in the readiness.
     @exclusivity(unchecked) var watchesMainQueue = false

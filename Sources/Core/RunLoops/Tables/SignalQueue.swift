@@ -16,6 +16,7 @@ final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Sendable {
         let queue: SignalQueue
         /// Written by the thread that queues the place, read by the thread that takes it: the queue transfers the
         /// access.
+        // Unmanaged: a queued place is kept by its source, which the queue keeps. Unchecked: each signal writes it.
         @exclusivity(unchecked) fileprivate var next: Unmanaged<Place>?
         private let isQueued = Atomic<Bool>(false)
         private let present = Atomic<Bool>(true)
@@ -59,7 +60,7 @@ final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Sendable {
 
     /// A source that was queued, with a reference to it, and its place.
     struct Queued {
-        // Unmanaged: the source keeps its places.
+        // Unmanaged: the source keeps its places, and each step would cost two atomic operations otherwise.
         fileprivate let place: Unmanaged<Place>
         let element: Element
 

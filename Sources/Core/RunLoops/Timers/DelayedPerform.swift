@@ -142,7 +142,6 @@ extension RunLoop {
         }
     }
 
-    @inline(never)
     private func postponeInCommonModes(
         _ date: Int64, _ location: CodeLocation, _ body: @escaping () -> Void
     ) -> DelayedPerform {

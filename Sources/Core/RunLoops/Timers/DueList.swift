@@ -34,10 +34,8 @@ struct DueList<Timer: AnyObject>: ~Copyable {
         /// The address of the timer, or the generation of the closure.
         private var word: UInt = 0
 
-        @inline(__always)
         fileprivate init(_ entry: TimerHeap.Entry, of queue: BucketNumber) { (self.entry, self.queue) = (entry, queue) }
 
-        @inline(__always)
         var isListed: Bool { kind == .listed }
 
         fileprivate var content: Content {
@@ -76,11 +74,10 @@ struct DueList<Timer: AnyObject>: ~Copyable {
     init() {}
 
     /// Whether the innermost serving has places left that it has not come to.
-    @inline(__always)
     var hasRest: Bool { next < count }
 
     subscript(place: Int) -> Member {
-        @inline(__always) get { members.base[place] }
+        get { members.base[place] }
     }
 
     // MARK: Servings
@@ -88,7 +85,6 @@ struct DueList<Timer: AnyObject>: ~Copyable {
     /// Begins a serving, with an empty list.
     ///
     /// - Precondition: the listed entries of an outer serving were put back.
-    @inline(__always)
     mutating func begin() -> Outer {
         assert(listedCount == 0, "A serving has begun while another has timers on its list.")
         defer { next = count }
@@ -96,7 +92,6 @@ struct DueList<Timer: AnyObject>: ~Copyable {
     }
 
     /// Adds an entry to the end of the list; returns its place.
-    @inline(__always)
     mutating func append(_ entry: TimerHeap.Entry, of queue: BucketNumber) -> Int {
         // The list uses pages of memory from the beginning: a table that grows by small blocks leaves its blocks in
         // glibc's heap.
@@ -108,7 +103,6 @@ struct DueList<Timer: AnyObject>: ~Copyable {
     }
 
     /// Returns the place that is to be served now, and moves on to the next place; `nil` at the end.
-    @inline(__always)
     mutating func takeNext() -> Int? {
         if next == count { return nil }
         defer { next += 1 }
@@ -124,7 +118,6 @@ struct DueList<Timer: AnyObject>: ~Copyable {
     }
 
     /// Ends a serving, so that the outer serving continues.
-    @inline(__always)
     mutating func end(_ outer: Outer) {
         (next, count) = (outer.next, outer.count)
     }
@@ -142,7 +135,6 @@ struct DueList<Timer: AnyObject>: ~Copyable {
     // MARK: Places. For queues.
 
     /// Reduces the number of listed entries, because one is served.
-    @inline(__always)
     mutating func serve() { listedCount -= 1 }
 
     /// Marks a place as no longer listed; the list keeps a reference to the timer until the serving reaches the place.
@@ -158,13 +150,11 @@ struct DueList<Timer: AnyObject>: ~Copyable {
     }
 
     /// The first place from `start` on at which an entry of the queue is listed.
-    @inline(__always)
     func first(of queue: BucketNumber, from start: Int) -> Int? {
         for place in start..<count where isListed(place, of: queue) { return place }
         return nil
     }
 
-    @inline(__always)
     private func isListed(_ place: Int, of queue: BucketNumber) -> Bool {
         members.base[place].isListed && members.base[place].queue == queue
     }
@@ -172,7 +162,6 @@ struct DueList<Timer: AnyObject>: ~Copyable {
     /// The cell of the entry at a place; `nil` after the last place.
     ///
     /// The cell may be one of another queue.
-    @inline(__always)
     func cell(at place: Int) -> UInt32? { place < count ? members.base[place].entry.cell : nil }
 
     /// The first place from `start` on at which an entry is listed.

@@ -299,7 +299,6 @@ extension RunLoop.ClockID {
     @inline(__always)
     package var threadNow: Int64 { rl_thread_has_clock() ? loopNow : SystemCalls.now(self) }
 
-    @inline(never)
     private var loopNow: Int64 { ThreadLoop.existing?.now(self) ?? SystemCalls.now(self) }
 }
 

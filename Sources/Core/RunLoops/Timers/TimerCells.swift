@@ -123,7 +123,6 @@ struct TimerCells<Timer: AnyObject>: ~Copyable {
         return cell
     }
 
-    @inline(never)
     private mutating func grow() {
         contents.resize(to: max(8, used * 2))
         places.resize(to: contents.capacity)
@@ -149,6 +148,7 @@ struct TimerCells<Timer: AnyObject>: ~Copyable {
     // MARK: Asking
 
     /// The timer in a cell; `nil` if there is a closure.
+    // Unmanaged: the table keeps no timer alive, so that adding and removing count no reference.
     @inline(__always)
     subscript(cell: UInt32) -> Unmanaged<Timer>? {
         if generation(of: cell) != 0 { return nil }

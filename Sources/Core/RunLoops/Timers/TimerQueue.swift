@@ -27,6 +27,7 @@ protocol QueuedTimer: AnyObject {
 struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
     /// A timer or closure that was removed from the queue to be called.
     enum Served: ~Copyable {
+        // Unmanaged: the owner keeps the timer, and counting would cost two atomic operations a fire.
         case timer(Unmanaged<Timer>)
         case delayed(DelayedBody)
     }
@@ -132,7 +133,6 @@ struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
     @inline(__always)
     private func isExact(_ cell: UInt32) -> Bool { exact.has(cell, at: cells.places[Int(cell)]) }
 
-    @inline(never)
     private mutating func removeOther(_ cell: UInt32, _ list: inout DueList<Timer>) {
         let place = cells.places[Int(cell)]
         if place.isListed { return leave(place.listIndex, cell, &list) }
@@ -161,7 +161,6 @@ struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
         return true
     }
 
-    @inline(never)
     private mutating func insertTolerant(_ entry: TimerHeap.Entry, _ slack: Int64) {
         if tolerant.isEmpty { commonSlack = slack }
         if let common = commonSlack, common != slack { separateLatest(common) }
@@ -170,7 +169,6 @@ struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
     }
 
     /// Moves the latest instants into a heap of their own, when the first timer with a second slack is added.
-    @inline(never)
     private mutating func separateLatest(_ common: Int64) {
         commonSlack = nil
         latest = TimerHeap()
@@ -199,7 +197,6 @@ struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
     }
 
     /// Moves up to `count` entries that are due at `now` to the list of due timers; returns whether more may be due.
-    @inline(never)
     mutating func list(_ count: Int, at now: Int64, on list: inout DueList<Timer>) -> Bool {
         for _ in 0..<count {
             guard let entry = firstDue(at: now) else { return false }
@@ -240,7 +237,7 @@ struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
     mutating func putBack(_ place: Int, _ list: inout DueList<Timer>) {
         let entry = list[place].entry
         leave(place, entry.cell, &list)
-        insert(entry, slack: cells[entry.cell]?._withUnsafeGuaranteedRef { $0.slack } ?? 0)
+        insert(entry, slack: cells[entry.cell]?.takeUnretainedValue().slack ?? 0)
     }
 
     /// Finds the queue's next listed entry, if the entry at `place` was the first and is no longer listed.

@@ -54,7 +54,6 @@ struct FiringTimer: ~Copyable {
         return false
     }
 
-    @inline(never)
     private mutating func prepareNext(_ timer: RunLoop.Timer, _ now: Int64) {
         let wasRestarted = timer.callout.contains(.restarted)
         timer.handler = handler.take()
@@ -115,7 +114,6 @@ extension RunLoop {
 
     /// Ends the callout of a timer that no longer belongs to this loop: puts the timer back into the tables of its
     /// loop, if it has one.
-    @inline(never)
     private func settleElsewhere(_ firing: consuming FiringTimer) {
         let timer = firing.timer.takeUnretainedValue()
         timer.owner.withLock { state in
@@ -136,7 +134,6 @@ extension RunLoop {
     /// Puts the listed entries back into their queues, before a nested run or a wait in a host.
     ///
     /// In one serving an entry is put back once at most.
-    @inline(never)
     func putListedBack() {
         var place = 0
         while withState({ $0.putSomeBack(from: &place) }) {}
@@ -144,7 +141,6 @@ extension RunLoop {
 
     // MARK: For recorders
 
-    @inline(never)
     private func wait(of timer: Timer, since date: Int64) -> LoopWait {
         var wait = wait(timer.clock, since: date)
         wait.tolerance = timer.tolerance.clampedNanoseconds
@@ -152,7 +148,6 @@ extension RunLoop {
         return wait
     }
 
-    @inline(never)
     private func wait(_ clock: ClockID, since date: Int64) -> LoopWait {
         let now = now(.monotonic)
         // Dates of other clocks, as they would read on the monotonic clock.
@@ -187,7 +182,6 @@ extension GuardedState {
         return buckets[bucket].queue.list(Self.batchSize, at: serving.limit[buckets[bucket].clock], on: &dueList)
     }
 
-    @inline(never)
     private mutating func listSomeOfSeveral(_ serving: TimerServing) -> Bool {
         for _ in 0..<Self.batchSize {
             var first: (order: TimerHeap.Entry, entry: TimerHeap.Entry, bucket: BucketNumber)?
@@ -294,7 +288,6 @@ extension GuardedState {
 
     /// Checks the timer or closure of a place that is no longer listed, and takes it if it still has to fire:
     /// Specification 3.3.11.
-    @inline(never)
     private mutating func serveAgain(_ place: Int) -> TimerServing.Step {
         let due = dueList[place]
         switch dueList.take(place) {

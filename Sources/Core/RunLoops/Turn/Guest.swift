@@ -6,13 +6,6 @@
 // While the host has the thread, the wake word says so, and other threads treat the loop as asleep: every event that
 // would end the sleep makes the descriptor readable (Documentation/Decisions/0015-guest.md).
 
-/// The descriptor that a host waits for, and the mode in which the loop waits, for threads that change what it waits for.
-struct HostedWait {
-    let set: any GuestDescriptor
-    /// The mode of the last run.
-    var mode: LoopMode
-}
-
 /// What the loop's thread alone knows of its host.
 final class Guest {
     let set: any GuestDescriptor

@@ -15,6 +15,13 @@ struct Sleep {
     var limit = WaitLimit.forever
 }
 
+/// The descriptor that a host waits for, and the mode in which the loop waits, for threads that change what it waits for.
+struct HostedWait {
+    let set: any GuestDescriptor
+    /// The mode of the last run.
+    var mode: LoopMode
+}
+
 // Steps 6 to 8: finding out what there is to do, and sleeping until there is. The loop's thread.
 extension RunLoop {
     /// The token of the main queue's descriptor, which no source has.
