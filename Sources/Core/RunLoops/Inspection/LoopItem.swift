@@ -67,7 +67,7 @@ extension RunLoop {
     /// Any thread.
     package var hostOverdue: Int64? {
         withState { state in
-            guard !state.isDead, state.runs.isEmpty, let guest = state.guest,
+            guard !state.isDead, state.runs.isEmpty, let guest = state.hosted,
                 let date = state.nextTimer(in: guest.mode.name),
                 LinuxCalls.shared.poll(guest.set.descriptor, events: Int16(POLLIN)) > 0
             else { return nil }

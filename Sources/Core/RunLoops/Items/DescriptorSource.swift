@@ -38,6 +38,7 @@ extension RunLoop {
         @exclusivity(unchecked) private var firstLoop: LoopLock.Pointer?
         @exclusivity(unchecked) private var otherLoops: [LoopLock.Pointer] = []
         /// The closure; ``CallWord`` describes which thread releases it.
+        // Unchecked: each event reads it.
         @exclusivity(unchecked) private var handler: Handler?
 
         /// A closure in a structure that cannot be copied, so that a call does no reference counting.
@@ -269,10 +270,10 @@ extension RunLoop {
             lock.withLock { loops.contains { $0 != loop.memory.lock } }
         }
 
-        /// The locks of all loops that have the source; with the lock held.
+        /// The locks of all loops that have the source.
         private var loops: [LoopLock.Pointer] { (firstLoop.map { [$0] } ?? []) + otherLoops }
 
-        /// Runs `body` with the state of each of the loops, with its lock held.
+        /// Runs `body` with the state of each of the loops.
         private func inEach(_ loops: ArraySlice<LoopLock.Pointer>, _ body: (inout GuardedState) -> Void) {
             for pointer in loops { pointer.pointee.withState(body) }
         }

@@ -46,11 +46,11 @@ extension RunLoop {
         /// the same lock held.
         final func markInvalid() { valid.store(false, ordering: .releasing) }
 
-        // MARK: What a loop asks of its items. With the loop's lock held, unless a comment says otherwise.
+        // MARK: What a loop asks of its items
 
         /// Makes the loop the item's owner, if the item can be in one loop only; returns false if another loop has it.
         ///
-        /// Called without the loop's lock.
+        /// The call may take the lock of another loop: not within an access to a loop's state.
         func claim(for loop: LoopLock.Pointer) -> Bool { true }
 
         /// Whether the item's owner is still this loop; always true for an item that can be in several loops.

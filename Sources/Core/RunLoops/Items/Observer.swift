@@ -113,10 +113,10 @@ extension RunLoop {
 
         // MARK: Being called. A loop's thread.
 
-        /// Begins a call, unless one is under way; returns the closure.
-        ///
-        /// With the owner's lock held.
-        func beginCall() -> Handler? {
+        /// Begins a call by the loop with this state, unless a call is under way or the observer belongs to another loop;
+        /// returns the closure.
+        func beginCall(by state: borrowing GuardedState) -> Handler? {
+            guard belongs(to: state.core.lock) else { return nil }
             guard let handler, !isFiring.exchange(true, ordering: .acquiring) else { return nil }
             return handler
         }

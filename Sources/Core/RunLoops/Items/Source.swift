@@ -35,6 +35,7 @@ extension RunLoop {
         @exclusivity(unchecked) private var memberships: [Membership] = []
         /// The source's place in the signal queue of the first mode that it was added to; kept until the source is
         /// released.
+        // Unchecked, like the closures: signals and performs read them.
         @exclusivity(unchecked) private var firstPlace: SignalQueue<Source>.Place?
         /// The source's places in the signal queues of other modes; kept until their loops end, also if the source has
         /// left the mode.
@@ -242,27 +243,29 @@ extension RunLoop {
             return place
         }
 
-        /// Records that the source was removed from a mode.
+        /// Records that the source was removed from a mode of the loop with this number; returns whether the source is
+        /// still queued there.
         ///
         /// If its place is in the mode's queue, the place stays there, and the loop skips it when it takes it from the
         /// queue.
-        func leave(_ mode: Mode, of loop: borrowing LoopCore) {
+        func leave(_ mode: Mode, ofLoop loop: UInt32) -> Bool {
+            var isQueued = false
             lock.withLock {
                 memberships.removeAll { membership in
-                    guard membership.loop.core.number == loop.number, membership.mode == mode else { return false }
-                    membership.place.leave()
-                    if membership.place.queue.isCrowded { loop.hasStaleSignals.store(true, ordering: .relaxed) }
+                    guard membership.loop.core.number == loop, membership.mode == mode else { return false }
+                    isQueued = membership.place.leave()
                     return true
                 }
             }
+            return isQueued
         }
 
-        /// Called without the lock, after the source was added to these modes.
+        /// Calls `schedule` for modes to which the source was added.
         func hasEntered(_ modes: [Mode], of loop: RunLoop) {
             if let schedule { for mode in modes { schedule(loop, mode) } }
         }
 
-        /// Called without the lock, after the source was removed from these modes.
+        /// Calls `cancel` for modes from which the source was removed.
         func hasLeft(_ modes: [Mode], of loop: RunLoop) {
             loop.sweepSignals()
             if let cancel { for mode in modes { cancel(loop, mode) } }

@@ -45,6 +45,8 @@ final class EpollReadiness: Readiness {
     /// only then.
     private let hasNews = Atomic<Bool>(false)
     /// The copy that the loop's thread has made of `epoll`, and of whether there are any always ready descriptors.
+    // Unchecked, here and below, where each wait or look uses the field: the checks cost an event a fifth
+    // (Documentation/Decisions/0010-what-things-cost.md).
     @exclusivity(unchecked) private var seen: (epoll: CInt, hasAlwaysReady: Bool) = (-1, false)
     @exclusivity(unchecked) private var epoll: CInt = -1
     /// The number of epolls that the set has made so far; it tells an epoll from an earlier one whose descriptor had

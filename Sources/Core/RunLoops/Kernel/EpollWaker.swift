@@ -16,6 +16,7 @@ final class EpollWaker: @unchecked Sendable {
     let calls: any KernelCalls
     /// The way to wait; changes to ``FineWait/timerDescriptor``, once and permanently, when the kernel does not know
     /// the call.
+    // Unchecked, like the two other fields that each wait reads.
     @exclusivity(unchecked) var fineWait: FineWait
     /// Guards the making of the wake-up descriptor; a thread may take it while it holds the lock of an
     /// ``EpollReadiness``.

@@ -15,7 +15,7 @@ struct GuardedState: ~Copyable {
     /// The parts of the loop that need no lock.
     var core: LoopCore {
         // SAFETY: the loop frees both together.
-        @inline(__always) unsafeAddress { corePointer }
+        unsafeAddress { corePointer }
     }
 
     /// The modes by number, in the order in which they were made, the default mode first.
@@ -33,7 +33,8 @@ struct GuardedState: ~Copyable {
     /// Incremented for each timer that is added to a queue.
     var timerSequence: UInt32 = 0
     /// Timers whose callouts are under way, innermost last.
-    // Unmanaged: the loop keeps a timer during its callout.
+    // Unmanaged, like the next: the loop keeps a timer during its callout, and the last reference must not be released with
+    // the lock held.
     var firingTimers: [Unmanaged<RunLoop.Timer>] = []
     /// Timers that were added to this loop during a callout of theirs on another loop's thread, while that callout
     /// is under way.
@@ -50,8 +51,8 @@ struct GuardedState: ~Copyable {
     /// Whether the thread has ended.
     private(set) var isDead = false
     private var timesAtEnd: (run: Int64, sleep: Int64)?
-    /// The guest, if a host waits for the loop; usually `nil`.
-    var guest: Guest?
+    /// What the host waits for, if a host waits for the loop; usually `nil`.
+    var hosted: HostedWait?
     /// The loop itself, for code that runs on the loop's thread on behalf of another thread.
     ///
     /// The reference is unmanaged. Do not retain the loop with the lock held: the last reference must not be
@@ -78,19 +79,15 @@ struct GuardedState: ~Copyable {
     static var defaultMode: Int { 0 }
 
     /// The number of a mode.
-    @inline(__always)
     func existingMode(_ mode: RunLoop.Mode) -> Int? { mode == .default ? Self.defaultMode : namedMode(mode) }
 
-    @inline(never)
     private func namedMode(_ name: RunLoop.Mode) -> Int? {
         // A loop has few modes: looking through them costs less than hashing one.
         modes.first { $0.mode.name == name }
     }
 
-    @inline(__always)
     mutating func makeMode(_ mode: RunLoop.Mode) -> Int { existingMode(mode) ?? addMode(mode) }
 
-    @inline(never)
     private mutating func addMode(_ name: RunLoop.Mode) -> Int {
         let mode = LoopMode(name, number: modes.count, readiness: reserved(for: name) ?? core.kernel.makeReadiness())
         if commonModeNames.contains(name) { mode.markCommon() }
@@ -121,8 +118,9 @@ struct GuardedState: ~Copyable {
         return found
     }
 
-    /// Removes modes that were made since there were `count` of them, with the lock held all the time, for an item that
-    /// the system has refused.
+    /// Removes modes that were made since there were `count` of them, for an item that the system has refused.
+    ///
+    /// Called within the access that has made them, so that no thread has seen the modes.
     mutating func removeModes(madeAfter count: Int) {
         while modes.count > count {
             let mode = modes[modes.count - 1].mode

@@ -42,7 +42,6 @@ struct LoopCore: ~Copyable {
     }
 
     /// The present time of a clock of the loop's kernel, in nanoseconds.
-    @inline(__always)
     func now(_ clock: RunLoop.ClockID) -> Int64 { hasSystemClock ? SystemCalls.now(clock) : kernel.now(clock) }
 
     /// The processor time that the thread has used since the loop was made, and the rest of the time, in nanoseconds.
@@ -71,7 +70,6 @@ struct LoopCore: ~Copyable {
     }
 
     /// Returns the present instant for a wake-up; while a recorder is at work, also records the calling thread.
-    @inline(__always)
     private func wakeStamp() -> Int64 {
         let now = now(.monotonic)
         // The thread is recorded before the wake-up is stored, so that the thread that serves the wake-up finds the

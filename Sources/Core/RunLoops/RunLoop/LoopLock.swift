@@ -155,7 +155,6 @@ struct ItemOwner: ~Copyable {
     /// the owner.
     ///
     /// - Parameter isInMode: Whether the item is in a mode of its owner; asked with the owner's lock held.
-    @inline(never)
     func claim(for new: LoopLock.Pointer, isInMode: () -> Bool) -> Bool {
         let holder = lock()
         guard let holder else {
@@ -205,7 +204,6 @@ struct ItemOwner: ~Copyable {
         return nil
     }
 
-    @inline(never)
     private func lockSlowly() -> Holder {
         var taken = State.held
         while true {

@@ -38,7 +38,7 @@ extension RunLoop {
             }
             let guest = try withState { (state) throws(SystemCallError) -> Guest in
                 let guest = Guest(try kernel.makeGuest(), in: state.modes[GuardedState.defaultMode].mode)
-                state.guest = guest
+                state.hosted = HostedWait(set: guest.set, mode: guest.mode)
                 return guest
             }
             self.guest = guest
@@ -122,7 +122,7 @@ extension RunLoop {
 
     private func stand(for mode: LoopMode, _ servesMainQueue: Bool) {
         guard let guest else { return }
-        withState { _ in guest.mode = mode }
+        setMode(mode, of: guest)
         guest.servesMainQueue = servesMainQueue
     }
 
@@ -188,8 +188,7 @@ extension RunLoop {
         // A callout under way has made the descriptor silent, or the descriptor serves another mode.
         if core.wakeWord.phase != .inHost || guest.mode.name != mode {
             leaveHost()
-            let mode = makeMode(mode)
-            withState { _ in guest.mode = mode }
+            setMode(makeMode(mode), of: guest)
             waitInHost()
         }
         return guest

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Synchronization
+
 extension RunLoop {
     // MARK: Adding
 
@@ -127,7 +129,6 @@ extension RunLoop {
         return isIn
     }
 
-    @inline(never)
     private func trapInOtherLoop(_ item: Item) -> Never {
         fatalError(
             """
@@ -332,7 +333,9 @@ extension GuardedState {
         case let timer as RunLoop.Timer: take(timer, outOf: mode)
         case let source as RunLoop.Source:
             modes[mode].remove(source)
-            source.leave(modes[mode].mode.name, of: core)
+            if source.leave(modes[mode].mode.name, ofLoop: core.number), modes[mode].countStaleSignal() {
+                core.hasStaleSignals.store(true, ordering: .relaxed)
+            }
         case let source as RunLoop.DescriptorSource:
             modes[mode].remove(source)
             descriptorsChanged(in: mode)
@@ -397,8 +400,8 @@ extension GuardedState {
         let modes = modes { $0.descriptors.contains(source) }.map(\.name)
         if modes.isEmpty { return }
         let block = Block(modes: BlockModes(modes), wakes: true, location: CodeLocation(#fileID, #line)) { [loop] in
-            // SAFETY: the block runs inside a run of this loop only.
-            loop?._withUnsafeGuaranteedRef { $0.callRefused(source) }
+            // SAFETY: the block runs inside a run of this loop only, and without the lock.
+            loop?.takeUnretainedValue().callRefused(source)
         }
         core.blocks.push(block)
         core.wakeUp()

@@ -162,7 +162,6 @@ extension RunLoop {
         }
     }
 
-    @inline(never)
     private func wakeHost() {
         if core.wakeWord.phase == .inHost { wakeUp() }
     }
@@ -171,7 +170,6 @@ extension RunLoop {
     ///
     /// A block has no room for these values, so its closure is wrapped in another one. This costs one allocation, and
     /// only while a recorder is at work.
-    @inline(never)
     private func noting(_ block: consuming Block) -> Block {
         let wait = LoopWait(since: now(.monotonic), thread: SystemCalls.threadID)
         let quiet = block.wakes ? nil : note(QuietBlock(number: rl_next_number(), block, since: wait.since))

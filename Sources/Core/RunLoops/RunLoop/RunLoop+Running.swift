@@ -129,7 +129,7 @@ extension RunLoop {
             if index < state.runs.count - 1 {
                 state.runs[index].isStopped = true
             } else if let phase = core.wakeWord.stop(now: { now(.monotonic) }) {
-                // The lock is held, so that the run neither ends nor gets a nested run before the wake-up.
+                // Inside withState, so that the run neither ends nor gets a nested run before the wake-up.
                 core.kernel.wake(core.wakeWord, phase)
             }
         }
@@ -149,7 +149,7 @@ extension RunLoop {
         withState { state in
             guard let index = state.runs.lastIndex(where: { $0.number == run.number }) else { return }
             for outer in index..<state.runs.count - 1 { state.runs[outer].isStopped = true }
-            // The lock is held, as in stop(_:).
+            // Inside withState, as in stop(_:).
             if let phase = core.wakeWord.stop(now: { now(.monotonic) }) { core.kernel.wake(core.wakeWord, phase) }
         }
     }

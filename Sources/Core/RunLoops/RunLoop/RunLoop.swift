@@ -37,7 +37,8 @@ public final class RunLoop: @unchecked Sendable {
     package let isUsuallyScheduled = Atomic(false)
     /// The guest, if a host waits for the loop; usually `nil`.
     ///
-    /// A copy of ``GuardedState/guest``, for the loop's thread alone.
+    /// For the loop's thread alone; other threads find ``GuardedState/hosted``.
+    // Unchecked, here and below, where each turn reads the field.
     @exclusivity(unchecked) var guest: Guest?
     /// Whether there is a tracer; read only while a recorder is at work.
     let isTraced = Atomic<Bool>(false)
@@ -50,7 +51,7 @@ public final class RunLoop: @unchecked Sendable {
         get { nil }
         set {}
     }
-    @inline(__always) func report(_ event: LoopEvent) {}
+    func report(_ event: LoopEvent) {}
     #else
     /// The tracer that receives every event; usually `nil`.
     @exclusivity(unchecked) package var tracer: (any LoopTracer)? {
@@ -73,7 +74,6 @@ public final class RunLoop: @unchecked Sendable {
     ///
     /// The tracer is called through an unmanaged reference: reference counting would cost as much for each event as all
     /// the rest.
-    @inline(__always)
     func report(_ event: LoopEvent) {
         tracerReference?._withUnsafeGuaranteedRef { $0.tracer.trace(event) }
     }
@@ -160,7 +160,6 @@ public final class RunLoop: @unchecked Sendable {
     /// The main loop, whichever loop a test has put in its place.
     package static var ofMainThread: RunLoop { mainLoop.own }
 
-    @inline(never)
     private static var testMain: RunLoop {
         guard let loop = ThreadLoop.existing, loop.threadID == SystemCalls.mainThreadID else { return ofMainThread }
         return loop
@@ -272,11 +271,10 @@ public final class RunLoop: @unchecked Sendable {
     /// The parts of the loop that need no lock.
     var core: LoopCore {
         // SAFETY: valid until the loop is released.
-        @inline(__always) unsafeAddress { memory.unguarded }
+        unsafeAddress { memory.unguarded }
     }
 
     /// Takes the lock while `body` uses the state that the lock guards: the only way to it.
-    @inline(__always)
     func withState<Result: ~Copyable, Failure: Error>(
         _ body: (inout GuardedState) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -296,14 +294,12 @@ public final class RunLoop: @unchecked Sendable {
     package var isStopped: Bool { core.wakeWord.isStopped }
 
     /// The present time of a clock of the loop's kernel, in nanoseconds; any thread.
-    @inline(__always)
     package func now(_ clock: ClockID) -> Int64 { core.now(clock) }
 
     /// Returns the monotonic time, which is read once between two callouts.
     ///
     /// What happens in between takes too little time to matter, and each read of the clock would cost about as much.
     /// Called on the loop's thread.
-    @inline(__always)
     func monotonicNow() -> Int64 {
         if knownNow == .min { knownNow = now(.monotonic) }
         return knownNow
@@ -312,15 +308,12 @@ public final class RunLoop: @unchecked Sendable {
     // MARK: Misuse
 
     /// Whether a parent of this process made the loop, so that this process must not use it.
-    @inline(__always)
     package var isInherited: Bool { generation.isInherited }
 
-    @inline(__always)
     func checkNotForked() {
         if isInherited { refuseInChild() }
     }
 
-    @inline(never)
     private func refuseInChild() -> Never {
         fatalError(
             """

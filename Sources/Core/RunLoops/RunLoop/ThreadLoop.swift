@@ -34,6 +34,7 @@ enum ThreadLoop {
     /// tears down.
     fileprivate static var slot: Slot? {
         guard let pointer = pthread_getspecific(key) else { return nil }
+        // Unmanaged: the C library keeps a word for each thread; `set` retains the slot, `clear` and the destructor release it.
         let slot = Unmanaged<Slot>.fromOpaque(pointer).takeUnretainedValue()
         return slot.loop.isInherited ? nil : slot
     }

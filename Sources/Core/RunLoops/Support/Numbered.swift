@@ -19,7 +19,7 @@ struct PassedByAddress: ~Copyable {
 /// - Complexity: all operations are O(1), adding amortised.
 struct Numbered<Element: ~Copyable>: ~Copyable {
     // SAFETY: of `capacity` values, the first `count` of which are initialised.
-    fileprivate var base: UnsafeMutablePointer<Element>
+    private(set) var base: UnsafeMutablePointer<Element>
     private var capacity: Int
     private(set) var count = 0
 
@@ -35,11 +35,11 @@ struct Numbered<Element: ~Copyable>: ~Copyable {
 
     subscript(number: Int) -> Element {
         // SAFETY: a number is one that append returned, for a value of this container.
-        @inline(__always) unsafeAddress {
+        unsafeAddress {
             assert(number >= 0 && number < count)
             return UnsafePointer(base + number)
         }
-        @inline(__always) unsafeMutableAddress {
+        unsafeMutableAddress {
             assert(number >= 0 && number < count)
             return base + number
         }
@@ -68,13 +68,5 @@ struct Numbered<Element: ~Copyable>: ~Copyable {
     func first(where condition: (borrowing Element) -> Bool) -> Int? {
         for number in 0..<count where condition(base[number]) { return number }
         return nil
-    }
-}
-
-extension Numbered<TimerBucket> {
-    subscript(number: BucketNumber) -> TimerBucket {
-        // SAFETY: a bucket's number is made of its index.
-        @inline(__always) unsafeAddress { UnsafePointer(base + number.index) }
-        @inline(__always) unsafeMutableAddress { base + number.index }
     }
 }

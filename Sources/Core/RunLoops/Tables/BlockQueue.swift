@@ -11,6 +11,8 @@ internal import Synchronization
 /// (Documentation/Decisions/0008-posting.md).
 final class BlockQueue: @unchecked Sendable {
     private let lock = Lock()
+    // Unchecked, here and below: each block and each turn uses these, and the check costs a block 23 %
+    // (Documentation/Decisions/0010-what-things-cost.md).
     // Guarded by the lock.
     @exclusivity(unchecked) private var incoming = BlockBuffer()
     /// Whether the queue is closed; written by the loop's thread, with the lock held.
@@ -100,7 +102,6 @@ final class BlockQueue: @unchecked Sendable {
         isEmpty ? false : findWakingBlock(mode, isCommon)
     }
 
-    @inline(never)
     private func findWakingBlock(_ mode: RunLoop.Mode, _ isCommon: Bool) -> Bool {
         absorb()
         if let fruitless, fruitless == (mode, isCommon) { return false }
@@ -234,7 +235,6 @@ struct BlockModes: Equatable, Sendable {
         return listIncludes(running, isCommon)
     }
 
-    @inline(never)
     private func listIncludes(_ running: RunLoop.Mode, _ isCommon: Bool) -> Bool {
         all.contains { $0 == running || (isCommon && $0 == .common) }
     }
@@ -317,7 +317,6 @@ struct BlockBuffer: ~Copyable {
         }
     }
 
-    @inline(never)
     private mutating func grow() {
         let larger = max(16, capacity * 2)
         let new = UnsafeMutablePointer<Block>.allocate(capacity: larger)

@@ -3,7 +3,6 @@
 
 /// The items of one kind in one mode, or the common items, in the order in which they were added.
 ///
-/// Guarded by the loop's lock.
 struct ItemSet<Item: AnyObject> {
     private var entries: [ObjectIdentifier: (number: Int, item: Item)] = [:]
     private var added = 0

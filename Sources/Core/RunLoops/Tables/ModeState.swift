@@ -13,8 +13,8 @@ final class LoopMode: @unchecked Sendable {
     let signals = SignalQueue<RunLoop.Source>()
     let readiness: any Readiness
 
-    // Written by ModeState alone, with the lock held, so that a load and a store do the same as an atomic addition. The
-    // loop's thread reads them without the lock: it sees an item that another thread adds a moment earlier or later,
+    // Written by ModeState alone, a part of the guarded state, so that a load and a store do the same as an atomic
+    // addition. The loop's thread reads them without the lock: it sees an item that another thread adds a moment earlier or later,
     // and both are right.
     /// All activities that the observers ask for; activities of removed observers stay in it until
     /// ``ModeState/observers`` is read again.
@@ -27,6 +27,7 @@ final class LoopMode: @unchecked Sendable {
 
     // Used by the loop's thread alone.
     /// Events that were fetched and are not yet served.
+    // Unchecked: each look reads it several times.
     @exclusivity(unchecked) var ready = ReadyDescriptors()
     /// Whether the main queue's descriptor is in the readiness.
     @exclusivity(unchecked) var watchesMainQueue = false
@@ -71,6 +72,12 @@ struct ModeState: ~Copyable {
     /// The bucket of monotonic timers that are in this mode alone, as most timers are.
     private(set) var soleBucket = BucketNumber.none
     var order = ReadyOrder()
+    /// How many sources were signalled when they left the mode, since the last ``sweepSignals()``.
+    private var staleSignals = 0
+    private var maxStaleSignals = Self.minSweep
+
+    /// The smallest number of such sources that is swept.
+    private static var minSweep: Int { 64 }
 
     init(_ mode: LoopMode) {
         self.mode = mode
@@ -119,6 +126,25 @@ struct ModeState: ~Copyable {
     }
 
     func contains(_ source: RunLoop.Source) -> Bool { sourceSet.contains(source) }
+
+    /// Whether so many signalled sources have left the mode that ``sweepSignals()`` should be called.
+    var hasManyStaleSignals: Bool { staleSignals >= maxStaleSignals }
+
+    /// Counts a signalled source that has left the mode; returns whether there are many.
+    mutating func countStaleSignal() -> Bool {
+        staleSignals += 1
+        return hasManyStaleSignals
+    }
+
+    /// Removes the signalled sources that have left the mode from the queue of signals, and returns them to the caller,
+    /// which releases them without the lock.
+    ///
+    /// The requirements and the complexity are those of ``SignalQueue/sweep(keeping:)``.
+    mutating func sweepSignals() -> [RunLoop.Source] {
+        let (waste, kept) = mode.signals.sweep { $0.isSignalled }
+        (staleSignals, maxStaleSignals) = (0, max(Self.minSweep, kept))
+        return waste
+    }
 
     mutating func add(_ source: RunLoop.DescriptorSource) throws(RunLoop.SystemCallError) {
         try descriptors.add(source)

@@ -16,6 +16,7 @@ final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Sendable {
         let queue: SignalQueue
         /// Written by the thread that queues the place, read by the thread that takes it: the queue transfers the
         /// access.
+        // Unmanaged: a queued place is kept by its source, which the queue keeps. Unchecked: each signal writes it.
         @exclusivity(unchecked) fileprivate var next: Unmanaged<Place>?
         private let isQueued = Atomic<Bool>(false)
         private let present = Atomic<Bool>(true)
@@ -40,10 +41,10 @@ final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Sendable {
             set { present.store(newValue, ordering: .sequentiallyConsistent) }
         }
 
-        /// Called with the loop's lock held, when the source was removed from the mode.
-        func leave() {
+        /// Records that the source was removed from the mode; returns whether the place is queued, and stale from now on.
+        func leave() -> Bool {
             isPresent = false
-            if isQueued.load(ordering: .relaxed) { queue.countStale() }
+            return isQueued.load(ordering: .relaxed)
         }
 
         /// Whether the place can never be queued again, and no thread looks at it any more.
@@ -59,9 +60,7 @@ final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Sendable {
 
     /// A source that was queued, with a reference to it, and its place.
     struct Queued {
-        /// The maximum number of queued sources that have left the mode.
-        fileprivate static var maxStale: Int { 64 }
-        // Unmanaged: the source keeps its places.
+        // Unmanaged: the source keeps its places, and each step would cost two atomic operations otherwise.
         fileprivate let place: Unmanaged<Place>
         let element: Element
 
@@ -79,10 +78,6 @@ final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Sendable {
     /// The newest place; each place holds a reference to its source while it is queued.
     private let newest = Atomic<UnsafeRawPointer?>(nil)
     private let closed = Atomic<Bool>(false)
-    // Guarded by the loop's lock.
-    /// How many places were queued when their sources left the mode, since the last ``sweep(keeping:)``.
-    @exclusivity(unchecked) private var stale = 0
-    @exclusivity(unchecked) private var maxStale = Queued.maxStale
 
     init() {}
 
@@ -130,29 +125,19 @@ final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Sendable {
         }
     }
 
-    // MARK: Sources that have left the mode. With the loop's lock held.
-
-    private func countStale() { stale += 1 }
-
-    /// Whether so many sources that have left the mode are queued that ``sweep(keeping:)`` should be called.
-    var isCrowded: Bool { stale >= maxStale }
-
-    /// Removes all sources that have left the mode, and those for which `keeping` returns false; the caller releases
-    /// them without the lock.
+    /// Removes all sources that have left the mode, and those for which `keeping` returns false, from the queue.
     ///
-    /// Call this only while no other thread takes sources, or asks whether there are any.
+    /// Returns the removed sources, which the caller releases without a lock, and the number of the others. Call this only while no other thread takes sources, or asks whether there are any.
     /// - Complexity: O(n) in the queued sources; about as many have been queued or have left the mode since the last
     ///   call.
-    func sweep(keeping: (Element) -> Bool) -> [Element] {
+    func sweep(keeping: (Element) -> Bool) -> (waste: [Element], kept: Int) {
         var all: [Queued] = []
         takeAll(into: &all)
         var waste: [Element] = []
         for queued in all.reversed() {
             if queued.isPresent, keeping(queued.element) { queued.enqueue() } else { waste.append(queued.element) }
         }
-        stale = 0
-        maxStale = max(Queued.maxStale, all.count - waste.count)
-        return waste
+        return (waste, all.count - waste.count)
     }
 
     /// Ends the queue: sources that are queued now or later are released.

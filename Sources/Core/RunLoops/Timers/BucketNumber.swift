@@ -18,6 +18,5 @@ struct BucketNumber: BitwiseCopyable, Equatable {
     /// The index of the bucket.
     ///
     /// - Precondition: not `none`.
-    @inline(__always)
     var index: Int { Int(raw) - 1 }
 }

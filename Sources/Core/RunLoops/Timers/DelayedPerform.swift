@@ -14,8 +14,7 @@ extension RunLoop {
         struct Name: Hashable, Sendable {
             let loop: UInt32
             let mode: Mode
-            let index: UInt32
-            let sequence: UInt32
+            let id: DelayedID
         }
 
         /// Identifies a closure in the common modes, by the timer that the loop has made for it.
@@ -143,7 +142,6 @@ extension RunLoop {
         }
     }
 
-    @inline(never)
     private func postponeInCommonModes(
         _ date: Int64, _ location: CodeLocation, _ body: @escaping () -> Void
     ) -> DelayedPerform {

@@ -9,8 +9,7 @@
 /// place stays, so that the serving checks the timer or closure again when it comes to that place.
 ///
 /// Servings are nested: the list of an inner serving begins at the end of the list of the outer serving, whose entries
-/// are back in their queues. Guarded by the loop's lock. `count` and `next` change on the loop's thread alone. Memory:
-/// 32 bytes a place, up to twice that while the table grows.
+/// are back in their queues. `count` and `next` change on the loop's thread alone. Memory: 32 bytes a place, up to twice that while the table grows.
 struct DueList<Timer: AnyObject>: ~Copyable {
     /// What a place contains.
     enum Content {
@@ -18,17 +17,44 @@ struct DueList<Timer: AnyObject>: ~Copyable {
         case listed
         /// A timer that is no longer listed; the list has a reference of its own to it.
         case timer(Unmanaged<Timer>)
-        /// A closure that was put back into its heap; the entry now contains the index of the closure's cell as `slot`,
-        /// and the closure's number as `sequence`.
-        case closure
-        /// Nothing, because the closure was cancelled, or the content was taken.
-        case gone
+        /// A closure that is no longer listed, by its generation; if the cell of the entry has another one, the closure
+        /// was cancelled, or called in a nested run.
+        case closure(generation: UInt32)
     }
 
-    struct Member {
-        fileprivate(set) var entry: TimerHeap.Entry
+    struct Member: BitwiseCopyable {
+        // Not stored as a `Content`: with two kinds of payload, 40 bytes, and a mask and a shift at each look.
+        private enum Kind: UInt8 {
+            case listed, timer, closure
+        }
+
+        let entry: TimerHeap.Entry
         let queue: BucketNumber
-        fileprivate(set) var content: Content
+        private var kind = Kind.listed
+        /// The address of the timer, or the generation of the closure.
+        private var word: UInt = 0
+
+        fileprivate init(_ entry: TimerHeap.Entry, of queue: BucketNumber) { (self.entry, self.queue) = (entry, queue) }
+
+        var isListed: Bool { kind == .listed }
+
+        fileprivate var content: Content {
+            get {
+                switch kind {
+                case .listed: .listed
+                // SAFETY: the address of the timer that was set; the list has a reference to it.
+                case .timer: .timer(.fromOpaque(UnsafeRawPointer(bitPattern: word).unsafelyUnwrapped))
+                case .closure: .closure(generation: UInt32(truncatingIfNeeded: word))
+                }
+            }
+            set {
+                switch newValue {
+                case .listed: kind = .listed
+                case .timer(let timer): (kind, word) = (.timer, UInt(bitPattern: timer.toOpaque()))
+                case .closure(let generation): (kind, word) = (.closure, UInt(generation))
+                }
+            }
+        }
     }
 
     /// The positions of an outer serving, while an inner one is under way.
@@ -48,11 +74,10 @@ struct DueList<Timer: AnyObject>: ~Copyable {
     init() {}
 
     /// Whether the innermost serving has places left that it has not come to.
-    @inline(__always)
     var hasRest: Bool { next < count }
 
     subscript(place: Int) -> Member {
-        @inline(__always) get { members.base[place] }
+        get { members.base[place] }
     }
 
     // MARK: Servings
@@ -60,7 +85,6 @@ struct DueList<Timer: AnyObject>: ~Copyable {
     /// Begins a serving, with an empty list.
     ///
     /// - Precondition: the listed entries of an outer serving were put back.
-    @inline(__always)
     mutating func begin() -> Outer {
         assert(listedCount == 0, "A serving has begun while another has timers on its list.")
         defer { next = count }
@@ -68,19 +92,17 @@ struct DueList<Timer: AnyObject>: ~Copyable {
     }
 
     /// Adds an entry to the end of the list; returns its place.
-    @inline(__always)
     mutating func append(_ entry: TimerHeap.Entry, of queue: BucketNumber) -> Int {
         // The list uses pages of memory from the beginning: a table that grows by small blocks leaves its blocks in
         // glibc's heap.
         if count == members.capacity { members.resize(to: max(128, count * 2)) }
-        (members.base + count).initialize(to: Member(entry: entry, queue: queue, content: .listed))
+        (members.base + count).initialize(to: Member(entry, of: queue))
         count += 1
         listedCount += 1
         return count - 1
     }
 
     /// Returns the place that is to be served now, and moves on to the next place; `nil` at the end.
-    @inline(__always)
     mutating func takeNext() -> Int? {
         if next == count { return nil }
         defer { next += 1 }
@@ -90,12 +112,12 @@ struct DueList<Timer: AnyObject>: ~Copyable {
     /// Returns the content of a place that is not listed, and empties the place; a reference is transferred to the
     /// caller.
     mutating func take(_ place: Int) -> Content {
-        defer { members.base[place].content = .gone }
+        // No closure has the generation 0.
+        defer { members.base[place].content = .closure(generation: 0) }
         return members.base[place].content
     }
 
     /// Ends a serving, so that the outer serving continues.
-    @inline(__always)
     mutating func end(_ outer: Outer) {
         (next, count) = (outer.next, outer.count)
     }
@@ -113,7 +135,6 @@ struct DueList<Timer: AnyObject>: ~Copyable {
     // MARK: Places. For queues.
 
     /// Reduces the number of listed entries, because one is served.
-    @inline(__always)
     mutating func serve() { listedCount -= 1 }
 
     /// Marks a place as no longer listed; the list keeps a reference to the timer until the serving reaches the place.
@@ -122,57 +143,37 @@ struct DueList<Timer: AnyObject>: ~Copyable {
         members.base[place].content = .timer(timer.retain())
     }
 
-    /// Marks a place as no longer listed, because its closure is put back into its queue.
-    ///
-    /// From here on its cell and its number identify the closure.
-    mutating func leave(_ place: Int, closureAt cell: UInt32, number: UInt32) {
+    /// Marks a place as no longer listed, because its closure is put back into its queue, or cancelled.
+    mutating func leave(_ place: Int, generation: UInt32) {
         listedCount -= 1
-        let date = members.base[place].entry.date
-        members.base[place].entry = TimerHeap.Entry(date: date, sequence: number, slot: cell)
-        members.base[place].content = .closure
-    }
-
-    /// Marks a place as no longer listed, because its closure is cancelled.
-    mutating func leave(_ place: Int) {
-        listedCount -= 1
-        members.base[place].content = .gone
+        members.base[place].content = .closure(generation: generation)
     }
 
     /// The first place from `start` on at which an entry of the queue is listed.
-    @inline(__always)
     func first(of queue: BucketNumber, from start: Int) -> Int? {
         for place in start..<count where isListed(place, of: queue) { return place }
         return nil
     }
 
-    @inline(__always)
     private func isListed(_ place: Int, of queue: BucketNumber) -> Bool {
-        guard case .listed = members.base[place].content else { return false }
-        return members.base[place].queue == queue
+        members.base[place].isListed && members.base[place].queue == queue
     }
 
-    /// Whether the entry of this slot of the queue is listed at `place`; false if the place belongs to an earlier
-    /// serving.
-    func has(_ slot: UInt32, of queue: BucketNumber, at place: Int) -> Bool {
-        next <= place && place < count && isListed(place, of: queue) && members.base[place].entry.slot == slot
-    }
-
-    /// The slot of the entry at a place; `nil` after the last place.
+    /// The cell of the entry at a place; `nil` after the last place.
     ///
-    /// The slot may be one of another queue.
-    @inline(__always)
-    func slot(at place: Int) -> UInt32? { place < count ? members.base[place].entry.slot : nil }
+    /// The cell may be one of another queue.
+    func cell(at place: Int) -> UInt32? { place < count ? members.base[place].entry.cell : nil }
 
     /// The first place from `start` on at which an entry is listed.
     func firstListed(from start: Int) -> Int? {
         if listedCount == 0 { return nil }
-        return (max(start, next)..<count).first { if case .listed = members.base[$0].content { true } else { false } }
+        return (max(start, next)..<count).first { members.base[$0].isListed }
     }
 
     /// Calls `body` with each listed entry.
     func visit(_ body: (Member) -> Void) {
         if listedCount == 0 { return }
-        for place in next..<count { if case .listed = members.base[place].content { body(members.base[place]) } }
+        for place in next..<count where members.base[place].isListed { body(members.base[place]) }
     }
 
     // MARK: Memory

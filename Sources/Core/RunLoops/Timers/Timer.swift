@@ -67,7 +67,7 @@ extension RunLoop {
         @exclusivity(unchecked) var fire: Int64
         @exclusivity(unchecked) var handler: Handler?
         @exclusivity(unchecked) private var rhythm = Rhythm()
-        @exclusivity(unchecked) var slot: UInt32 = 0
+        @exclusivity(unchecked) var cell: UInt32 = 0
         /// The number of the bucket in which the loop keeps the timer, if it is in any mode.
         @exclusivity(unchecked) var bucket: BucketNumber = .none
         @exclusivity(unchecked) var callout: Callout = []
@@ -299,7 +299,6 @@ extension RunLoop.ClockID {
     @inline(__always)
     package var threadNow: Int64 { rl_thread_has_clock() ? loopNow : SystemCalls.now(self) }
 
-    @inline(never)
     private var loopNow: Int64 { ThreadLoop.existing?.now(self) ?? SystemCalls.now(self) }
 }
 

@@ -29,9 +29,15 @@ struct TimerBucket: ~Copyable {
         (self.clock, self.modes, hasSeveralModes) = (clock, modes, modes.count > 1)
     }
 
-    @inline(__always)
     var isEmpty: Bool { count == 0 }
 
-    @inline(__always)
     func contains(_ mode: Int) -> Bool { modes[0] == mode || hasSeveralModes && modes.contains(mode) }
+}
+
+extension Numbered<TimerBucket> {
+    subscript(number: BucketNumber) -> TimerBucket {
+        // SAFETY: a bucket's number is made of its index.
+        unsafeAddress { UnsafePointer(base + number.index) }
+        unsafeMutableAddress { base + number.index }
+    }
 }

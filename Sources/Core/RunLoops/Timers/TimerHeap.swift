@@ -3,30 +3,30 @@
 
 /// A heap of dates in which each entry has four children.
 ///
-/// An entry contains everything that is compared, so that a step reads one cache line and no timer. A number, the slot,
-/// identifies each timer or closure; the owner of the heap assigns the slots. A separate table has the position of each
-/// slot's entry. Memory: 16 bytes an entry, up to twice that while the storage grows, and 4 bytes a slot.
+/// An entry contains everything that is compared, so that a step reads one cache line and no timer. A number, the cell,
+/// identifies each timer or closure. The heap records the place of each cell's entry in a table that it is given. Memory:
+/// 16 bytes an entry, up to twice that while the storage grows.
 /// - Complexity: the first is read in O(1); adding and removing are O(log n), adding at a random date O(1) on average.
 struct TimerHeap: ~Copyable {
-    /// One date and the slot that it belongs to.
+    /// One date and the cell that it belongs to.
     struct Entry: BitwiseCopyable {
         let date: Int64
-        /// The sequence in the upper half, the slot in the lower half.
+        /// The sequence in the upper half, the cell in the lower half.
         private var rank: UInt64
 
         @inline(__always)
-        init(date: Int64, sequence: UInt32, slot: UInt32) {
+        init(date: Int64, sequence: UInt32, cell: UInt32) {
             self.date = date
-            rank = UInt64(sequence) &<< 32 | UInt64(slot)
+            rank = UInt64(sequence) &<< 32 | UInt64(cell)
         }
 
         /// The number that orders entries of equal dates; a later entry has a greater number.
         var sequence: UInt32 {
             @inline(__always) get { UInt32(truncatingIfNeeded: rank &>> 32) }
-            set { rank = UInt64(newValue) &<< 32 | UInt64(slot) }
+            set { rank = UInt64(newValue) &<< 32 | UInt64(cell) }
         }
 
-        var slot: UInt32 {
+        var cell: UInt32 {
             @inline(__always) get { UInt32(truncatingIfNeeded: rank) }
         }
 
@@ -40,18 +40,20 @@ struct TimerHeap: ~Copyable {
         }
     }
 
-    private static let nowhere = UInt32.max
-    /// The bit that marks the position of an entry which was moved to a ``DueList``; the other bits are its place
-    /// there.
-    private static let elsewhere: UInt32 = 1 << 31
+    /// The places of the entries, by cell; with room for every cell that has an entry.
+    typealias Places = TimerMemory<TimerPlace>
 
     /// The entries, placed so that the four children of an entry are one cache line.
     private var entries = TimerMemory<Entry>(lead: 3)
     private(set) var count = 0
-    /// The position of each slot's entry: its index in the heap, a place with `elsewhere`, or `nowhere`.
-    private var positions = TimerMemory<UInt32>()
 
     init() {}
+
+    /// Whether the entry of the cell is in this heap, at the place.
+    @inline(__always)
+    func has(_ cell: UInt32, at place: TimerPlace) -> Bool {
+        place.heapIndex < count && entries[place.heapIndex].cell == cell
+    }
 
     @inline(__always)
     var isEmpty: Bool { count == 0 }
@@ -63,65 +65,47 @@ struct TimerHeap: ~Copyable {
     @inline(__always)
     var first: Entry? { count == 0 ? nil : entries[0] }
 
-    @inline(__always)
-    func contains(_ slot: UInt32) -> Bool {
-        slot < positions.capacity && positions[Int(slot)] < Self.elsewhere
-    }
-
-    /// The place to which ``removeFirst(to:)`` has last moved the entry of a slot; `nil` if the entry is in the heap or
-    /// has been removed.
-    ///
-    /// The place may be out of date: the slot may have been used in another heap since.
-    func lastPlace(of slot: UInt32) -> Int? {
-        guard slot < positions.capacity else { return nil }
-        let position = positions[Int(slot)]
-        return position < Self.elsewhere || position == Self.nowhere ? nil : Int(position & ~Self.elsewhere)
-    }
-
     /// Adds an entry.
     ///
-    /// - Precondition: no entry has the slot.
+    /// - Precondition: no entry has the cell.
     @inline(__always)
-    mutating func insert(_ entry: Entry) {
-        if entry.slot >= positions.capacity { growPositions(to: Int(entry.slot) + 1) }
+    mutating func insert(_ entry: Entry, _ places: borrowing Places) {
         if count == entries.capacity { entries.resize(to: max(8, count * 2)) }
         count += 1
-        siftUp(entry, from: count - 1)
+        siftUp(entry, from: count - 1, places)
     }
 
-    /// Replaces the present entry of the slot.
+    /// Replaces the present entry of the cell.
     ///
-    /// - Precondition: an entry has the slot.
+    /// - Precondition: an entry has the cell.
     @inline(__always)
-    mutating func update(_ entry: Entry) {
-        let index = Int(positions[Int(entry.slot)])
+    mutating func update(_ entry: Entry, _ places: borrowing Places) {
+        let index = places[Int(entry.cell)].heapIndex
         if index > 0, entry.isBefore(entries[(index &- 1) >> 2]) {
-            siftUp(entry, from: index)
+            siftUp(entry, from: index, places)
         } else {
-            siftDown(entry, from: index)
+            siftDown(entry, from: index, places)
         }
     }
 
-    /// Removes the entry of the slot.
+    /// Removes the entry of the cell.
     ///
-    /// - Precondition: an entry has the slot.
+    /// - Precondition: an entry has the cell.
     @inline(__always)
-    mutating func remove(_ slot: UInt32) {
-        assert(contains(slot), "A timer was taken out of a heap it is not in.")
-        let index = Int(positions[Int(slot)])
-        positions[Int(slot)] = Self.nowhere
+    mutating func remove(_ cell: UInt32, _ places: borrowing Places) {
+        let index = places[Int(cell)].heapIndex
+        assert(has(cell, at: places[Int(cell)]), "A timer was taken out of a heap it is not in.")
         count -= 1
-        if index < count { siftDown(entries[count], from: index) }
+        if index < count { siftDown(entries[count], from: index, places) }
     }
 
-    /// Removes the first entry, and records that it is at `place` of a ``DueList`` now.
+    /// Removes the first entry.
     ///
     /// - Precondition: the heap is not empty.
     @inline(__always)
-    mutating func removeFirst(to place: Int) {
-        positions[Int(entries[0].slot)] = Self.elsewhere | UInt32(truncatingIfNeeded: place)
+    mutating func removeFirst(_ places: borrowing Places) {
         count -= 1
-        if count > 0 { siftDown(entries[count], from: 0) }
+        if count > 0 { siftDown(entries[count], from: 0, places) }
     }
 
     /// Calls `body` with all entries, in no order.
@@ -135,36 +119,26 @@ struct TimerHeap: ~Copyable {
     }
 
     /// Whether much more memory is allocated than used after a burst.
-    var isRoomy: Bool { entries.isRoomy(for: count) || (isEmpty && positions.isRoomy(for: 0)) }
+    var isRoomy: Bool { entries.isRoomy(for: count) }
 
     /// Releases unused memory after a burst.
     mutating func trim() {
-        if entries.isRoomy(for: count) {
-            entries.resize(to: max(TimerMemory<Entry>.minKept, count * 2))
-        }
-        if isEmpty, positions.isRoomy(for: 0) { positions.resize(to: TimerMemory<UInt32>.minKept) }
-    }
-
-    @inline(never)
-    private mutating func growPositions(to needed: Int) {
-        let old = positions.capacity
-        positions.resize(to: max(8, needed, old * 2))
-        (positions.base + old).initialize(repeating: Self.nowhere, count: positions.capacity - old)
+        if isRoomy { entries.resize(to: max(TimerMemory<Entry>.minKept, count * 2)) }
     }
 
     // The addresses of both tables are looked up once: nothing below moves them.
 
     @inline(__always)
-    private func siftUp(_ entry: Entry, from start: Int) {
-        let (entries, positions) = (entries.base, positions.base)
+    private func siftUp(_ entry: Entry, from start: Int, _ places: borrowing Places) {
+        let (entries, places) = (entries.base, places.base)
         var index = start
         while index > 0 {
             let parent = (index &- 1) >> 2
             if !entry.isBefore(entries[parent]) { break }
-            Self.put(entries[parent], at: index, entries, positions)
+            Self.put(entries[parent], at: index, entries, places)
             index = parent
         }
-        Self.put(entry, at: index, entries, positions)
+        Self.put(entry, at: index, entries, places)
     }
 
     /// Fills the gap at `start` with `entry`: moves the gap down to the bottom, and then the entry up from there.
@@ -172,8 +146,8 @@ struct TimerHeap: ~Copyable {
     /// Most entries come from the bottom and belong there, so that comparing with the entry on the way down would
     /// usually be wasted.
     @inline(__always)
-    private func siftDown(_ entry: Entry, from start: Int) {
-        let (entries, positions) = (entries.base, positions.base)
+    private func siftDown(_ entry: Entry, from start: Int, _ table: borrowing Places) {
+        let (entries, places) = (entries.base, table.base)
         let end = entries + count
         var hole = entries + start
         while true {
@@ -192,10 +166,10 @@ struct TimerHeap: ~Copyable {
                     child += 1
                 }
             }
-            Self.put(least.pointee, at: Self.index(of: hole, entries), entries, positions)
+            Self.put(least.pointee, at: Self.index(of: hole, entries), entries, places)
             hole = least
         }
-        siftUp(entry, from: Self.index(of: hole, entries))
+        siftUp(entry, from: Self.index(of: hole, entries), table)
     }
 
     /// The first of the four children of an entry: the child at index 4·i + 1 for the entry at index i.
@@ -217,9 +191,10 @@ struct TimerHeap: ~Copyable {
 
     @inline(__always)
     private static func put(
-        _ entry: Entry, at index: Int, _ entries: UnsafeMutablePointer<Entry>, _ positions: UnsafeMutablePointer<UInt32>
+        _ entry: Entry, at index: Int, _ entries: UnsafeMutablePointer<Entry>,
+        _ places: UnsafeMutablePointer<TimerPlace>
     ) {
         entries[index] = entry
-        positions[Int(entry.slot)] = UInt32(truncatingIfNeeded: index)
+        places[Int(entry.cell)] = TimerPlace(inHeap: index)
     }
 }

@@ -31,14 +31,12 @@ struct TimerMemory<Element: ~Copyable>: ~Copyable {
 
     deinit { Self.free(memory, size(of: capacity)) }
 
-    @inline(__always)
     var base: UnsafeMutablePointer<Element> { memory.assumingMemoryBound(to: Element.self) + lead }
 
     /// Whether the table has much more room than `count` elements need.
     func isRoomy(for count: Int) -> Bool { capacity > Self.minKept && count < capacity / 8 }
 
     /// Makes room for `newCapacity` elements; the first elements stay as they are, the others have no defined value.
-    @inline(never)
     mutating func resize(to newCapacity: Int) {
         let (old, oldSize, newSize) = (memory, size(of: capacity), size(of: newCapacity))
         if Self.isPaged(oldSize), Self.isPaged(newSize) {
@@ -67,7 +65,6 @@ struct TimerMemory<Element: ~Copyable>: ~Copyable {
 }
 
 extension TimerMemory where Element: BitwiseCopyable {
-    @inline(__always)
     subscript(index: Int) -> Element {
         get { base[index] }
         nonmutating set { base[index] = newValue }

@@ -7,8 +7,8 @@ protocol QueuedTimer: AnyObject {
     var fire: Int64 { get }
     /// How long after its date the timer may be served, less a reserve for waking up; 0 for an exact timer.
     var slack: Int64 { get }
-    /// The timer's number in its queue.
-    var slot: UInt32 { get set }
+    /// The timer's cell in its queue.
+    var cell: UInt32 { get set }
 }
 
 /// Timers of one clock, ordered so that a loop can find the first due timer and the limit of its sleep.
@@ -19,7 +19,7 @@ protocol QueuedTimer: AnyObject {
 /// slack is added, the latest instants get a heap of their own. The thread sleeps until the earliest latest instant and
 /// then serves all timers that are due: the fewest wake-ups there can be (stabbing intervals, earliest end first).
 ///
-/// While due timers are served, they are on a list and in no heap (``DueList``); the queue still has their slots, and
+/// While due timers are served, they are on a list and in no heap (``DueList``); the queue still has their cells, and
 /// knows the first of them.
 ///
 /// The queue does not keep its timers alive; their owner does. Delayed closures, which have no timer object, are stored
@@ -27,6 +27,7 @@ protocol QueuedTimer: AnyObject {
 struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
     /// A timer or closure that was removed from the queue to be called.
     enum Served: ~Copyable {
+        // Unmanaged: the owner keeps the timer, and counting would cost two atomic operations a fire.
         case timer(Unmanaged<Timer>)
         case delayed(DelayedBody)
     }
@@ -36,9 +37,10 @@ struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
     private var tolerant = TimerHeap()
     /// The latest instants of the tolerant timers; unused while all of these have the same slack.
     private var latest = TimerHeap()
+    /// The places of the entries of `latest`.
+    private var latestPlaces = TimerHeap.Places()
     private var commonSlack: Int64?
-    private var slots = SlotTable<Timer>()
-    private var delayed = DelayedTable()
+    private var cells = TimerCells<Timer>()
 
     /// The number of this queue's bucket, which identifies the queue in a ``DueList``.
     private let number: BucketNumber
@@ -49,7 +51,7 @@ struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
     init(number: BucketNumber) { self.number = number }
 
     @inline(__always)
-    var count: Int { slots.count }
+    var count: Int { cells.count }
 
     /// The date of the first timer; `Int64.max` if there is none.
     ///
@@ -88,98 +90,96 @@ struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
     /// `sequence` must be greater than the sequence of every other entry.
     @inline(__always)
     mutating func insert(_ timer: Timer, sequence: UInt32) {
-        let slot = slots.add(Unmanaged.passUnretained(timer))
-        timer.slot = slot
-        let entry = TimerHeap.Entry(date: timer.fire, sequence: sequence, slot: slot)
+        let cell = cells.add(timer)
+        timer.cell = cell
+        let entry = TimerHeap.Entry(date: timer.fire, sequence: sequence, cell: cell)
         let slack = timer.slack
         insert(entry, slack: slack)
     }
 
     @inline(__always)
     private mutating func insert(_ entry: TimerHeap.Entry, slack: Int64) {
-        if slack == 0 { exact.insert(entry) } else { insertTolerant(entry, slack) }
+        if slack == 0 { exact.insert(entry, cells.places) } else { insertTolerant(entry, slack) }
     }
 
-    /// Adds a closure that is called once; the index of its cell and the sequence identify it.
+    /// Adds a closure that is called once.
     @inline(__always)
-    mutating func insert(_ body: consuming DelayedBody, at date: Int64, sequence: UInt32) -> UInt32 {
-        let index = delayed.add(body, number: sequence)
-        let slot = slots.add(delayed: index)
-        delayed.setSlot(slot, of: index)
-        exact.insert(TimerHeap.Entry(date: date, sequence: sequence, slot: slot))
-        return index
+    mutating func insert(_ body: consuming DelayedBody, at date: Int64, sequence: UInt32) -> DelayedID {
+        let id = cells.add(body)
+        exact.insert(TimerHeap.Entry(date: date, sequence: sequence, cell: id.cell), cells.places)
+        return id
     }
 
     /// Removes a timer; if the timer is listed for a serving, the serving checks it again when it comes to its place.
     @inline(__always)
-    mutating func remove(_ timer: Timer, _ list: inout DueList<Timer>) { remove(slot: timer.slot, &list) }
+    mutating func remove(_ timer: Timer, _ list: inout DueList<Timer>) {
+        removeEntry(timer.cell, &list)
+        cells.remove(timer.cell)
+    }
 
     /// Removes and returns a closure; `nil` if it was called or cancelled before.
     @inline(__always)
-    mutating func remove(delayed index: UInt32, sequence: UInt32, _ list: inout DueList<Timer>) -> DelayedBody? {
-        guard let slot = delayed.slot(of: index, number: sequence) else { return nil }
-        remove(slot: slot, &list)
-        return delayed.take(index)
+    mutating func remove(_ id: DelayedID, _ list: inout DueList<Timer>) -> DelayedBody? {
+        guard cells.contains(id) else { return nil }
+        removeEntry(id.cell, &list)
+        return cells.takeClosure(id.cell)
     }
 
     @inline(__always)
-    private mutating func remove(slot: UInt32, _ list: inout DueList<Timer>) {
-        if exact.contains(slot) { exact.remove(slot) } else { removeOther(slot, &list) }
-        slots.remove(slot)
+    private mutating func removeEntry(_ cell: UInt32, _ list: inout DueList<Timer>) {
+        if isExact(cell) { exact.remove(cell, cells.places) } else { removeOther(cell, &list) }
     }
 
-    @inline(never)
-    private mutating func removeOther(_ slot: UInt32, _ list: inout DueList<Timer>) {
-        if tolerant.contains(slot) {
-            tolerant.remove(slot)
-            if commonSlack == nil { latest.remove(slot) }
-            return
-        }
-        // An entry that is in no heap is listed.
-        let place = place(of: slot, list)!
-        switch slots[slot] {
-        case .object(let timer): list.leave(place, timer)
-        case .delayed: list.leave(place)
+    @inline(__always)
+    private func isExact(_ cell: UInt32) -> Bool { exact.has(cell, at: cells.places[Int(cell)]) }
+
+    private mutating func removeOther(_ cell: UInt32, _ list: inout DueList<Timer>) {
+        let place = cells.places[Int(cell)]
+        if place.isListed { return leave(place.listIndex, cell, &list) }
+        tolerant.remove(cell, cells.places)
+        if commonSlack == nil { latest.remove(cell, latestPlaces) }
+    }
+
+    /// Marks the place of a cell on the list as no longer listed.
+    private mutating func leave(_ place: Int, _ cell: UInt32, _ list: inout DueList<Timer>) {
+        if let timer = cells[cell] {
+            list.leave(place, timer)
+        } else {
+            list.leave(place, generation: cells.generation(of: cell))
         }
         listedLeaves(place, list)
     }
 
-    /// The place of a listed entry; `nil` if the entry is in a heap.
-    private func place(of slot: UInt32, _ list: borrowing DueList<Timer>) -> Int? {
-        // Each heap remembers the last place of a slot; the list decides which of the two is right.
-        if let place = exact.lastPlace(of: slot), list.has(slot, of: number, at: place) { return place }
-        if let place = tolerant.lastPlace(of: slot), list.has(slot, of: number, at: place) { return place }
-        return nil
-    }
-
     /// Whether a timer is on the list of due timers.
-    func isListed(_ timer: Timer, _ list: borrowing DueList<Timer>) -> Bool {
-        place(of: timer.slot, list) != nil
-    }
+    func isListed(_ timer: Timer) -> Bool { cells.places[Int(timer.cell)].isListed }
 
     /// Changes the date of an exact timer within its heap; returns false if the timer is not there.
     @inline(__always)
     mutating func move(_ timer: Timer, to date: Int64, sequence: UInt32) -> Bool {
-        guard exact.contains(timer.slot) else { return false }
-        exact.update(TimerHeap.Entry(date: date, sequence: sequence, slot: timer.slot))
+        guard isExact(timer.cell) else { return false }
+        exact.update(TimerHeap.Entry(date: date, sequence: sequence, cell: timer.cell), cells.places)
         return true
     }
 
-    @inline(never)
     private mutating func insertTolerant(_ entry: TimerHeap.Entry, _ slack: Int64) {
         if tolerant.isEmpty { commonSlack = slack }
         if let common = commonSlack, common != slack { separateLatest(common) }
-        tolerant.insert(entry)
-        if commonSlack == nil { latest.insert(entry.later(by: slack)) }
+        tolerant.insert(entry, cells.places)
+        if commonSlack == nil { insertLatest(entry.later(by: slack)) }
     }
 
     /// Moves the latest instants into a heap of their own, when the first timer with a second slack is added.
-    @inline(never)
     private mutating func separateLatest(_ common: Int64) {
         commonSlack = nil
-        var latest = TimerHeap()
-        tolerant.visit { latest.insert($0.later(by: common)) }
-        self.latest = latest
+        latest = TimerHeap()
+        var entries: [TimerHeap.Entry] = []
+        tolerant.visit { entries.append($0) }
+        for entry in entries { insertLatest(entry.later(by: common)) }
+    }
+
+    private mutating func insertLatest(_ entry: TimerHeap.Entry) {
+        if entry.cell >= latestPlaces.capacity { latestPlaces.resize(to: cells.places.capacity) }
+        latest.insert(entry, latestPlaces)
     }
 
     // MARK: Serving
@@ -197,7 +197,6 @@ struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
     }
 
     /// Moves up to `count` entries that are due at `now` to the list of due timers; returns whether more may be due.
-    @inline(never)
     mutating func list(_ count: Int, at now: Int64, on list: inout DueList<Timer>) -> Bool {
         for _ in 0..<count {
             guard let entry = firstDue(at: now) else { return false }
@@ -210,28 +209,26 @@ struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
     @inline(__always)
     mutating func list(_ entry: TimerHeap.Entry, on list: inout DueList<Timer>) {
         let place = list.append(entry, of: number)
-        if exact.first?.slot == entry.slot {
-            exact.removeFirst(to: place)
+        if exact.first?.cell == entry.cell {
+            exact.removeFirst(cells.places)
         } else {
-            tolerant.removeFirst(to: place)
-            if commonSlack == nil { latest.remove(entry.slot) }
+            tolerant.removeFirst(cells.places)
+            if commonSlack == nil { latest.remove(entry.cell, latestPlaces) }
         }
+        cells.places[Int(entry.cell)] = TimerPlace(onList: place)
         if listedDate == .max { (listedDate, listedPlace) = (entry.date, place) }
     }
 
     /// Removes the entry that is listed at a place from the queue, and returns its timer or closure to the caller,
     /// which calls it.
     @inline(__always)
-    mutating func serve(_ slot: UInt32, at place: Int, _ list: inout DueList<Timer>) -> Served {
+    mutating func serve(_ cell: UInt32, at place: Int, _ list: inout DueList<Timer>) -> Served {
         list.serve()
         listedLeaves(place, list)
         prefetchNext(list)
-        let content = slots[slot]
-        slots.remove(slot)
-        switch content {
-        case .object(let timer): return .timer(timer)
-        case .delayed(let index): return .delayed(delayed.take(index))
-        }
+        guard let timer = cells[cell] else { return .delayed(cells.takeClosure(cell)) }
+        cells.remove(cell)
+        return .timer(timer)
     }
 
     /// Puts the entry that is listed at a place back into its heap with its old sequence, for a nested run.
@@ -239,15 +236,8 @@ struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
     /// The serving checks the timer or closure again when it comes to the place.
     mutating func putBack(_ place: Int, _ list: inout DueList<Timer>) {
         let entry = list[place].entry
-        switch slots[entry.slot] {
-        case .object(let timer):
-            insert(entry, slack: timer._withUnsafeGuaranteedRef { $0.slack })
-            list.leave(place, timer)
-        case .delayed(let index):
-            exact.insert(entry)
-            list.leave(place, closureAt: index, number: delayed.number(of: index))
-        }
-        listedLeaves(place, list)
+        leave(place, entry.cell, &list)
+        insert(entry, slack: cells[entry.cell]?.takeUnretainedValue().slack ?? 0)
     }
 
     /// Finds the queue's next listed entry, if the entry at `place` was the first and is no longer listed.
@@ -265,8 +255,8 @@ struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
     @inline(__always)
     private func prefetchNext(_ list: borrowing DueList<Timer>) {
         if listedDate == .max { return }
-        slots.prefetchObject(list[listedPlace].entry.slot)
-        if let slot = list.slot(at: listedPlace + 1) { slots.prefetch(slot) }
+        cells.prefetchTimer(list[listedPlace].entry.cell)
+        if let cell = list.cell(at: listedPlace + 1) { cells.prefetch(cell) }
     }
 
     // MARK: The rest
@@ -275,10 +265,7 @@ struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
     /// closure.
     func visit(_ list: borrowing DueList<Timer>, _ body: (TimerHeap.Entry, Timer?, ItemLabel?) -> Void) {
         func show(_ entry: TimerHeap.Entry) {
-            switch slots[entry.slot] {
-            case .object(let timer): body(entry, timer.takeUnretainedValue(), nil)
-            case .delayed(let index): body(entry, nil, delayed.label(of: index))
-            }
+            body(entry, cells[entry.cell]?.takeUnretainedValue(), cells.label(of: entry.cell))
         }
         exact.visit(show)
         tolerant.visit(show)
@@ -299,18 +286,17 @@ struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
     ///
     /// - Precondition: nothing is listed.
     mutating func removeAllDelayed() -> [() -> Void] {
-        var slots: [UInt32] = []
-        exact.visit { if case .delayed = self.slots[$0.slot] { slots.append($0.slot) } }
-        for slot in slots {
-            exact.remove(slot)
-            self.slots.remove(slot)
+        var all: [() -> Void] = []
+        for cell in cells.closures {
+            exact.remove(cell, cells.places)
+            all.append(cells.takeClosure(cell).call)
         }
-        return delayed.takeAll()
+        return all
     }
 
     /// Whether much more memory is allocated than used after a burst.
     var isRoomy: Bool {
-        exact.isRoomy || tolerant.isRoomy || latest.isRoomy || slots.isRoomy || delayed.isRoomy
+        exact.isRoomy || tolerant.isRoomy || latest.isRoomy || cells.isRoomy
     }
 
     /// Releases unused memory after a burst.
@@ -321,13 +307,13 @@ struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
         exact.trim()
         tolerant.trim()
         latest.trim()
-        if slots.isRoomy { slots.trim() }
-        if delayed.isRoomy { delayed.trim() }
+        if cells.isRoomy { cells.trim() }
+        if latest.isEmpty, latestPlaces.isRoomy(for: 0) { latestPlaces.resize(to: TimerMemory<TimerPlace>.minKept) }
     }
 }
 
 extension TimerHeap.Entry {
     fileprivate func later(by slack: Int64) -> TimerHeap.Entry {
-        TimerHeap.Entry(date: date.clampedAdding(slack), sequence: sequence, slot: slot)
+        TimerHeap.Entry(date: date.clampedAdding(slack), sequence: sequence, cell: cell)
     }
 }

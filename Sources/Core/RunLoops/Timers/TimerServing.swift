@@ -42,7 +42,7 @@ struct FiringTimer: ~Copyable {
 
     /// Ends the callout: makes the timer invalid, or gives it the next date; returns whether it fires again.
     ///
-    /// Called with the lock that guards the timer. The clock is read only if the timer fires again.
+    /// The clock is read only if the timer fires again.
     @inline(__always)
     fileprivate mutating func conclude(_ timer: RunLoop.Timer, _ now: (RunLoop.ClockID) -> Int64) -> Bool {
         guard timer.isValid else { return false }
@@ -54,7 +54,6 @@ struct FiringTimer: ~Copyable {
         return false
     }
 
-    @inline(never)
     private mutating func prepareNext(_ timer: RunLoop.Timer, _ now: Int64) {
         let wasRestarted = timer.callout.contains(.restarted)
         timer.handler = handler.take()
@@ -115,7 +114,6 @@ extension RunLoop {
 
     /// Ends the callout of a timer that no longer belongs to this loop: puts the timer back into the tables of its
     /// loop, if it has one.
-    @inline(never)
     private func settleElsewhere(_ firing: consuming FiringTimer) {
         let timer = firing.timer.takeUnretainedValue()
         timer.owner.withLock { state in
@@ -136,7 +134,6 @@ extension RunLoop {
     /// Puts the listed entries back into their queues, before a nested run or a wait in a host.
     ///
     /// In one serving an entry is put back once at most.
-    @inline(never)
     func putListedBack() {
         var place = 0
         while withState({ $0.putSomeBack(from: &place) }) {}
@@ -144,7 +141,6 @@ extension RunLoop {
 
     // MARK: For recorders
 
-    @inline(never)
     private func wait(of timer: Timer, since date: Int64) -> LoopWait {
         var wait = wait(timer.clock, since: date)
         wait.tolerance = timer.tolerance.clampedNanoseconds
@@ -152,7 +148,6 @@ extension RunLoop {
         return wait
     }
 
-    @inline(never)
     private func wait(_ clock: ClockID, since date: Int64) -> LoopWait {
         let now = now(.monotonic)
         // Dates of other clocks, as they would read on the monotonic clock.
@@ -187,7 +182,6 @@ extension GuardedState {
         return buckets[bucket].queue.list(Self.batchSize, at: serving.limit[buckets[bucket].clock], on: &dueList)
     }
 
-    @inline(never)
     private mutating func listSomeOfSeveral(_ serving: TimerServing) -> Bool {
         for _ in 0..<Self.batchSize {
             var first: (order: TimerHeap.Entry, entry: TimerHeap.Entry, bucket: BucketNumber)?
@@ -196,7 +190,7 @@ extension GuardedState {
                 guard let entry = buckets[bucket].queue.firstDue(at: until) else { continue }
                 // The date as it would read on the monotonic clock.
                 let date = entry.date &+ (serving.limit.monotonic &- until)
-                let order = TimerHeap.Entry(date: date, sequence: entry.sequence, slot: entry.slot)
+                let order = TimerHeap.Entry(date: date, sequence: entry.sequence, cell: entry.cell)
                 if let first, first.order.isBefore(order) { continue }
                 first = (order, entry, bucket)
             }
@@ -251,7 +245,7 @@ extension GuardedState {
             return .end
         }
         let due = dueList[place]
-        guard case .listed = due.content else { return serveAgain(place) }
+        guard due.isListed else { return serveAgain(place) }
         if serving.isFirst {
             serving.isFirst = false
             modes[serving.mode].order.timersServed(serving.limit.monotonic, leavingOthers: dueList.hasRest)
@@ -259,7 +253,7 @@ extension GuardedState {
         if buckets[due.queue].hasSeveralModes {
             firstTimerChanges(due.entry.date, in: due.queue, except: serving.mode)
         }
-        switch buckets[due.queue].queue.serve(due.entry.slot, at: place, &dueList) {
+        switch buckets[due.queue].queue.serve(due.entry.cell, at: place, &dueList) {
         case .timer(let timer): return .callTimer(fire(timer))
         case .delayed(let body):
             count(-1, in: due.queue)
@@ -294,7 +288,6 @@ extension GuardedState {
 
     /// Checks the timer or closure of a place that is no longer listed, and takes it if it still has to fire:
     /// Specification 3.3.11.
-    @inline(never)
     private mutating func serveAgain(_ place: Int) -> TimerServing.Step {
         let due = dueList[place]
         switch dueList.take(place) {
@@ -306,14 +299,12 @@ extension GuardedState {
             if buckets[timer.bucket].hasSeveralModes { firstTimerChanges(timer.fire, in: timer.bucket) }
             buckets[timer.bucket].queue.remove(timer, &dueList)
             return .callTimer(fire(reference))
-        case .closure:
-            let number = due.entry.slot
-            guard
-                let body = buckets[due.queue].queue.remove(delayed: number, sequence: due.entry.sequence, &dueList)
-            else { return .goOn }
+        case .closure(let generation):
+            let id = DelayedID(cell: due.entry.cell, generation: generation)
+            guard let body = buckets[due.queue].queue.remove(id, &dueList) else { return .goOn }
             count(-1, in: due.queue)
             return .callClosure(body, date: due.entry.date)
-        case .listed, .gone: return .goOn
+        case .listed: return .goOn
         }
     }
 }

@@ -14,7 +14,6 @@ extension GuardedState {
     }
 
     /// The bucket of timers that are in these modes and count on this clock; made for the first such timer.
-    @inline(never)
     private mutating func bucket(_ clock: RunLoop.ClockID, _ modes: [Int]) -> BucketNumber {
         let modes = modes.sorted()
         let existing = buckets.first { $0.clock == clock && $0.modes == modes }
@@ -37,7 +36,6 @@ extension GuardedState {
         if buckets[bucket].isEmpty != wasEmpty { isEmptyChanged(of: bucket) }
     }
 
-    @inline(never)
     private func isEmptyChanged(of bucket: BucketNumber) {
         for mode in buckets[bucket].modes { modes[mode].countBusyBuckets(buckets[bucket].isEmpty ? -1 : 1) }
     }
@@ -57,7 +55,6 @@ extension GuardedState {
     ///
     /// Adding mode after mode would leave an empty bucket for each step, which the earlier modes would look at in every
     /// turn.
-    @inline(never)
     private mutating func put(_ timer: RunLoop.Timer, inNew modes: [Int]) {
         var all = modes
         if timer.bucket != .none {
@@ -119,9 +116,8 @@ extension GuardedState {
 
     /// Records a timer whose callout is under way on another thread: it is in no queue, and has to be found if this
     /// thread ends.
-    @inline(never)
     private mutating func comesDuringCallout(_ timer: RunLoop.Timer) {
-        let isOwn = firingTimers.contains { $0.toOpaque() == Unmanaged.passUnretained(timer).toOpaque() }
+        let isOwn = firingTimers.contains { $0.takeUnretainedValue() === timer }
         if !isOwn { timersFiringElsewhere.append(.passUnretained(timer)) }
     }
 
@@ -130,7 +126,7 @@ extension GuardedState {
     /// Called when the timer is removed from its modes during the callout, or when the callout has returned.
     mutating func forgetFiringElsewhere(_ timer: RunLoop.Timer) {
         if timersFiringElsewhere.isEmpty { return }
-        timersFiringElsewhere.removeAll { $0.toOpaque() == Unmanaged.passUnretained(timer).toOpaque() }
+        timersFiringElsewhere.removeAll { $0.takeUnretainedValue() === timer }
     }
 
     /// Removes a timer from its bucket; during the timer's callout it is in no queue.
@@ -142,7 +138,7 @@ extension GuardedState {
         if timer.callout.contains(.underWay) { return forgetFiringElsewhere(timer) }
         if timer.fire <= buckets[bucket].queue.firstDate { firstTimerChanges(timer.fire, in: bucket) }
         buckets[bucket].queue.remove(timer, &dueList)
-        if guest != nil { datesChangedInHost() }
+        if hosted != nil { datesChangedInHost() }
     }
 
     // MARK: Queues
@@ -171,7 +167,6 @@ extension GuardedState {
     /// Renumbers all queued entries from the lowest number on, in the same order: once in four thousand million timers.
     ///
     /// - Complexity: O(n log n) in the timers of the loop.
-    @inline(never)
     private mutating func renumberTimers() {
         putListedBack()
         var old: [UInt32] = []
@@ -205,10 +200,9 @@ extension GuardedState {
         timer.fire = date
         if !buckets[bucket].queue.move(timer, to: date, sequence: timerSequence) { reinsert(timer) }
         timerComes(timer.latest, in: bucket)
-        if guest != nil { datesChangedInHost() }
+        if hosted != nil { datesChangedInHost() }
     }
 
-    @inline(never)
     private mutating func reinsert(_ timer: RunLoop.Timer) {
         buckets[timer.bucket].queue.remove(timer, &dueList)
         buckets[timer.bucket].queue.insert(timer, sequence: timerSequence)
@@ -218,13 +212,13 @@ extension GuardedState {
     /// from its queue before the change and inserts it afterwards.
     mutating func reschedule(_ timer: RunLoop.Timer, _ change: () -> Void) {
         // A timer that is listed keeps its turn.
-        if timer.callout.contains(.underWay) || buckets[timer.bucket].queue.isListed(timer, dueList) {
+        if timer.callout.contains(.underWay) || buckets[timer.bucket].queue.isListed(timer) {
             return change()
         }
         buckets[timer.bucket].queue.remove(timer, &dueList)
         change()
         enqueue(timer)
-        if guest != nil { datesChangedInHost() }
+        if hosted != nil { datesChangedInHost() }
     }
 
     // MARK: Closures without an object
@@ -238,10 +232,10 @@ extension GuardedState {
     ) -> RunLoop.DelayedPerform.Name {
         let bucket = soleBucket(of: makeMode(mode))
         assignSequence(to: date, in: bucket)
-        let index = buckets[bucket].queue.insert(body, at: date, sequence: timerSequence)
+        let id = buckets[bucket].queue.insert(body, at: date, sequence: timerSequence)
         count(1, in: bucket)
         timerComes(date, in: bucket)
-        return RunLoop.DelayedPerform.Name(loop: core.number, mode: mode, index: index, sequence: timerSequence)
+        return RunLoop.DelayedPerform.Name(loop: core.number, mode: mode, id: id)
     }
 
     @inline(__always)
@@ -249,12 +243,10 @@ extension GuardedState {
         guard let mode = existingMode(name.mode), modes[mode].soleBucket != .none else { return nil }
         let bucket = modes[mode].soleBucket
         let first = buckets[bucket].queue.firstDate
-        guard let body = buckets[bucket].queue.remove(delayed: name.index, sequence: name.sequence, &dueList) else {
-            return nil
-        }
+        guard let body = buckets[bucket].queue.remove(name.id, &dueList) else { return nil }
         count(-1, in: bucket)
         if buckets[bucket].queue.firstDate > first { firstTimerChanges(first, in: bucket) }
-        if guest != nil { datesChangedInHost() }
+        if hosted != nil { datesChangedInHost() }
         return body
     }
 
@@ -264,7 +256,6 @@ extension GuardedState {
     /// have another first date from now on.
     ///
     /// Called when a wake-up or a descriptor may have been ready longer.
-    @inline(never)
     private mutating func overdueTimerAdded(_ date: Int64, in bucket: BucketNumber) {
         guard buckets[bucket].clock == .monotonic else { return }
         let now = core.now(.monotonic)
@@ -278,7 +269,6 @@ extension GuardedState {
     /// Records for the modes of a bucket that another timer is the first from now on, if `date` has passed.
     ///
     /// Called when the first timer, due at `date`, is removed, gets another date, or is served in the mode `served`.
-    @inline(never)
     mutating func firstTimerChanges(_ date: Int64, in bucket: BucketNumber, except served: Int? = nil) {
         guard buckets[bucket].clock == .monotonic else { return }
         let now = core.now(.monotonic)

@@ -60,7 +60,7 @@ func RUNLOOP_IS_SERVICING_THE_MAIN_DISPATCH_QUEUE(_ queue: MainQueue) {
     rl_callout_returned(6)
 }
 
-// Steps 2 to 5 and 8 to 10, except timers. The loop's thread, without the lock held.
+// Steps 2 to 5 and 8 to 10, except timers. The loop's thread.
 extension RunLoop {
     /// Makes a callout, and reports it to the tracer; this function makes every callout.
     func callOut(
@@ -116,7 +116,7 @@ extension RunLoop {
         for observer in observers
         where !observer.activities.isDisjoint(with: activity) && observer.isValid {
             // The observer may have been moved to another loop since the list was taken: then that loop calls it.
-            let call = withState { _ in observer.belongs(to: memory.lock) ? observer.beginCall() : nil }
+            let call = withState { observer.beginCall(by: $0) }
             switch call {
             case .some(let handler):
                 callOut(.observer, observer.labelStorage) {
@@ -204,14 +204,17 @@ extension RunLoop {
         // A loop of the parent process is left alone.
         if isInherited { return }
         let waste = withState { state in
-            core.hasStaleSignals.store(false, ordering: .relaxed)
-            return state.modes { $0.mode.signals.isCrowded }.flatMap { mode -> [Source] in
-                guard state.mayTakeSignals(of: mode) else {
-                    core.hasStaleSignals.store(true, ordering: .relaxed)
-                    return []
+            var waste: [Source] = []
+            var hasMore = false
+            for mode in 0..<state.modes.count where state.modes[mode].hasManyStaleSignals {
+                if state.mayTakeSignals(of: state.modes[mode].mode) {
+                    waste += state.modes[mode].sweepSignals()
+                } else {
+                    hasMore = true
                 }
-                return mode.signals.sweep { $0.isSignalled }
             }
+            core.hasStaleSignals.store(hasMore, ordering: .relaxed)
+            return waste
         }
         // Sources and their closures are released here, with no lock held.
         withExtendedLifetime(waste) {}
@@ -290,7 +293,7 @@ extension GuardedState {
     /// run is in the mode. A run that sleeps is made to sweep the queue itself.
     fileprivate func mayTakeSignals(of mode: LoopMode) -> Bool {
         if SystemCalls.threadID == core.threadID { return true }
-        if guest?.mode === mode { return false }
+        if hosted?.mode === mode { return false }
         guard runs.last?.mode === mode else { return true }
         lookAgain()
         return false

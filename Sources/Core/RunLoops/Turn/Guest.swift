@@ -6,33 +6,30 @@
 // While the host has the thread, the wake word says so, and other threads treat the loop as asleep: every event that
 // would end the sleep makes the descriptor readable (Documentation/Decisions/0015-guest.md).
 
-/// The descriptor that a host waits for, and the mode in which the loop waits.
-///
-/// Guarded by the loop's lock, unless a comment says otherwise.
+/// What the loop's thread alone knows of its host.
 final class Guest {
     let set: any GuestDescriptor
-    /// The mode of the last run.
-    @exclusivity(unchecked) var mode: LoopMode
+    /// The mode of the last run; a copy is in ``GuardedState/hosted``.
+    fileprivate(set) var mode: LoopMode
 
-    // Used by the loop's thread alone.
     /// The mode whose `beforeWaiting` observers were called and whose `afterWaiting` observers were not yet; `nil` if
     /// there is none.
-    @exclusivity(unchecked) var waitObserved: LoopMode?
+    var waitObserved: LoopMode?
     /// Whether `prepareToPoll` asked the host to run the loop before it waits, and the host has not run it yet.
-    @exclusivity(unchecked) var mustRun = false
+    var mustRun = false
     /// Whether the loop has run for that reason, and has called the observers of `beforeWaiting`.
     ///
     /// A run for another reason does not count: the host may have called its own callbacks since.
-    @exclusivity(unchecked) var isReadyToWait = false
+    var isReadyToWait = false
     /// The number of waiting blocks when the loop last looked: any others were posted since then.
-    @exclusivity(unchecked) var blocksSeen = 0
+    var blocksSeen = 0
     /// Whether the main queue's work is done in the loop, and not in the host.
-    @exclusivity(unchecked) var servesMainQueue = true
+    var servesMainQueue = true
     /// The number of times that the mode of the next wait was set explicitly; a run that ends keeps a mode that was set
     /// during the run.
-    @exclusivity(unchecked) var modesSet = 0
+    var modesSet = 0
     /// Whether ``RunLoop/silence(_:)`` keeps the descriptor from becoming readable until the next wait in the host.
-    @exclusivity(unchecked) var isSilent = false
+    var isSilent = false
 
     init(_ set: any GuestDescriptor, in mode: LoopMode) {
         self.set = set
@@ -42,6 +39,13 @@ final class Guest {
 
 extension RunLoop {
     // MARK: In the host, and back
+
+    /// Sets the mode in which the loop waits in its host.
+    func setMode(_ mode: LoopMode, of guest: Guest) {
+        guest.mode = mode
+        // Not `hosted?.mode = mode` as the closure's only expression: Swift 6.3 without optimisation leaks the value then.
+        withState { $0.hosted = HostedWait(set: guest.set, mode: mode) }
+    }
 
     /// Makes the descriptor readable from now on while the loop has work in its mode.
     ///
@@ -109,7 +113,7 @@ extension RunLoop {
         guard let guest else { return }
         self.guest = nil
         withState {
-            $0.guest = nil
+            $0.hosted = nil
             guest.set.close()
         }
     }
@@ -120,11 +124,11 @@ extension GuardedState {
     /// Makes the descriptor readable at the new limit, when a timer was added or removed, or its date was changed.
     @inline(never)
     mutating func datesChangedInHost() {
-        guard let guest, core.wakeWord.phase == .inHost else { return }
-        let limit = sleepLimit(in: guest.mode.number)
+        guard let hosted, core.wakeWord.phase == .inHost else { return }
+        let limit = sleepLimit(in: hosted.mode.number)
         if limit == sleep.limit { return }
         sleep.limit = limit
-        guest.set.set(limit)
+        hosted.set.set(limit)
     }
 
     /// Links the guest's descriptor to the epoll of the mode, if that is another one now; called when descriptors were
@@ -132,8 +136,8 @@ extension GuardedState {
     ///
     /// The host would not notice changes in an epoll that is not linked.
     func descriptorsChangedInHost(_ mode: Int) {
-        guard let guest else { return }
-        if !guest.set.link(modes[mode].mode.readiness) { core.kernel.wake(core.wakeWord, .inHost) }
-        guest.set.set(sleep.limit)
+        guard let hosted else { return }
+        if !hosted.set.link(modes[mode].mode.readiness) { core.kernel.wake(core.wakeWord, .inHost) }
+        hosted.set.set(sleep.limit)
     }
 }

@@ -9,7 +9,7 @@
 /// due, and keep that instant if the first timer is removed or postponed before it is served. A timer that was due
 /// before it became the first has been ready since it became the first.
 ///
-/// All instants are of the monotonic clock. Guarded by the loop's lock.
+/// All instants are of the monotonic clock.
 struct ReadyOrder {
     /// The instant since which timers had already been ready when another timer became the first; `nil` if they were
     /// not ready.

@@ -15,6 +15,13 @@ struct Sleep {
     var limit = WaitLimit.forever
 }
 
+/// The descriptor that a host waits for, and the mode in which the loop waits, for threads that change what it waits for.
+struct HostedWait {
+    let set: any GuestDescriptor
+    /// The mode of the last run.
+    var mode: LoopMode
+}
+
 // Steps 6 to 8: finding out what there is to do, and sleeping until there is. The loop's thread.
 extension RunLoop {
     /// The token of the main queue's descriptor, which no source has.
@@ -36,13 +43,13 @@ extension RunLoop {
     /// In another run the descriptor would stay readable, and the thread would not sleep. Called before each look,
     /// because runs in one mode can be of both kinds: a run that is nested in the queue's own work does not serve the
     /// queue, nor does a run that began before the mode was marked as common.
-    private func watchMainQueue(_ mainQueue: MainQueue, _ run: RunState, _ mode: LoopMode) {
-        if mode.watchesMainQueue == run.servesMainQueue { return }
-        mode.watchesMainQueue = run.servesMainQueue
+    private func watchMainQueue(_ mainQueue: MainQueue, _ mode: LoopMode, servesMainQueue: Bool) {
+        if mode.watchesMainQueue == servesMainQueue { return }
+        mode.watchesMainQueue = servesMainQueue
         // A host that does the queue's work itself, and watches from another thread, would see the work of this run.
-        if run.servesMainQueue, let guest, !guest.servesMainQueue { silence(guest) }
+        if servesMainQueue, let guest, !guest.servesMainQueue { silence(guest) }
         withState { _ in
-            guard run.servesMainQueue else { return mode.readiness.unregister(mainQueue.descriptor) }
+            guard servesMainQueue else { return mode.readiness.unregister(mainQueue.descriptor) }
             do {
                 try register(mainQueue, mode)
             } catch {
@@ -80,20 +87,23 @@ extension RunLoop {
     // MARK: Looking
 
     /// Looks at everything without sleeping.
-    func look(_ run: RunState, _ mode: LoopMode) -> Cause { findReady(run, mode) ?? .nothing }
+    func look(_ run: RunState, _ mode: LoopMode) -> Cause {
+        findReady(mode, servesMainQueue: run.servesMainQueue) ?? .nothing
+    }
 
     /// Returns the kind that has been ready longest; `nil` if nothing is ready, not even a wake-up.
-    func findReady(_ run: RunState, _ mode: LoopMode) -> Cause? {
-        prepareToLook(run, mode)
+    // The run is six words, of which a look needs one bit.
+    private func findReady(_ mode: LoopMode, servesMainQueue: Bool) -> Cause? {
+        prepareToLook(mode, servesMainQueue: servesMainQueue)
         if mode.ready.isEmpty {
             mode.look(into: &fetched)
             takeFetched(mode)
         }
-        return longestReady(run, mode)
+        return longestReady(mode, servesMainQueue: servesMainQueue)
     }
 
-    private func prepareToLook(_ run: RunState, _ mode: LoopMode) {
-        if let mainQueue { watchMainQueue(mainQueue, run, mode) }
+    private func prepareToLook(_ mode: LoopMode, servesMainQueue: Bool) {
+        if let mainQueue { watchMainQueue(mainQueue, mode, servesMainQueue: servesMainQueue) }
         foundMainQueue = false
         if !mode.ready.isEmpty { dropStaleEvents(mode) }
     }
@@ -143,8 +153,15 @@ extension RunLoop {
     }
 
     /// The kind that has been ready longest; `nil` if none is ready.
-    private func longestReady(_ run: RunState, _ mode: LoopMode) -> Cause? {
+    private func longestReady(_ mode: LoopMode, servesMainQueue: Bool) -> Cause? {
         let wakeUp = core.wakeWord.wakeUp
+        if wakeUp == nil, mode.ready.isEmpty, !mode.hasTimers, !foundMainQueue { return nil }
+        return longestReady(wakeUp, mode, servesMainQueue: servesMainQueue)
+    }
+
+    // Apart from the look that finds nothing, which most turns of a busy loop make.
+    @inline(never)
+    private func longestReady(_ wakeUp: Int64?, _ mode: LoopMode, servesMainQueue: Bool) -> Cause? {
         let descriptors = mode.ready.isEmpty ? nil : mode.ready.since
         let isAwakeAnyway = wakeUp != nil || foundMainQueue || descriptors != nil
         let timers =
@@ -159,7 +176,7 @@ extension RunLoop {
         }
         // Unlike the other causes this one may be wrong: step 6 may have done the work before, or another loop drains
         // the queue.
-        if cause == nil, foundMainQueue, run.servesMainQueue, mainQueue?.takeReadiness() == true { return .mainQueue }
+        if cause == nil, foundMainQueue, servesMainQueue, mainQueue?.takeReadiness() == true { return .mainQueue }
         return cause
     }
 
@@ -191,7 +208,9 @@ extension RunLoop {
 
     /// Does steps 7 and 8; returns `nil` if the run ends where it would sleep, and has nothing to do.
     func sleep(_ run: RunState, _ mode: LoopMode) -> Cause? {
-        if run.endsWhenIdle { return findReady(run, mode) ?? (hasUnserved(run, mode) ? .unserved : nil) }
+        if run.endsWhenIdle {
+            return findReady(mode, servesMainQueue: run.servesMainQueue) ?? (hasUnserved(run, mode) ? .unserved : nil)
+        }
         callObservers(.beforeWaiting, mode)
         let cause = tracer == nil ? sleepUntilReady(run, mode) : sleepAndTrace(run, mode)
         core.wakeWord.beAwake()
@@ -218,7 +237,7 @@ extension RunLoop {
         // From here until the thread has slept, it calls nothing; other threads wake it or make it look again.
         var hasBlock = hasWakingBlock(mode)
         while true {
-            prepareToLook(run, mode)
+            prepareToLook(mode, servesMainQueue: run.servesMainQueue)
             // From here on, a thread that brings something earlier finds the mode and the limit and makes this thread
             // look again.
             let isAwakeAnyway = hasBlock || core.wakeWord.wakeUp != nil || !mode.ready.isEmpty
@@ -233,7 +252,7 @@ extension RunLoop {
                 }
                 takeFetched(mode)
             }
-            if let cause = longestReady(run, mode) { return cause }
+            if let cause = longestReady(mode, servesMainQueue: run.servesMainQueue) { return cause }
             if hasBlock { return .unserved }
             if core.wakeWord.isStopped { return .stop }
             if run.deadline <= monotonicNow() { return .limit }

@@ -12,6 +12,21 @@ import Testing
 @Suite(.ownThread, .timeLimit(.minutes(10))) struct TimerServingTests {
     // MARK: The sequence
 
+    @Test func `A DelayedPerform of a called closure cancels no later closure, even after dates were renumbered`() {
+        ManualRunLoop.with { manual in
+            let (loop, calls) = (manual.loop, Locked<[String]>([]))
+            let called = loop.performLocally(after: .zero) { calls.note("first") }
+            loop.runTurn()
+            #expect(calls.lines == ["first"])
+            // The next closure gets the same cell, and its date the same number.
+            loop.withState { $0.timerSequence = .max }
+            loop.performLocally(after: .zero) { calls.note("second") }
+            #expect(!loop.cancel(called))
+            loop.runTurn()
+            #expect(calls.lines == ["first", "second"])
+        }
+    }
+
     @Test func `A timer keeps its order while more than 2^32 timers are added`() {
         ManualRunLoop.with { manual in
             let (loop, calls) = (manual.loop, Locked<[String]>([]))

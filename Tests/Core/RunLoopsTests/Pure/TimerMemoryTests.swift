@@ -67,8 +67,10 @@ import Testing
 
     private static var countOfGrownHeap: Int {
         var heap = TimerHeap()
-        for slot in 0..<UInt32(3000) {
-            heap.insert(TimerHeap.Entry(date: Int64(slot), sequence: slot, slot: slot))
+        var places = TimerHeap.Places()
+        places.resize(to: 3000)
+        for cell in 0..<UInt32(3000) {
+            heap.insert(TimerHeap.Entry(date: Int64(cell), sequence: cell, cell: cell), places)
         }
         return heap.count
     }

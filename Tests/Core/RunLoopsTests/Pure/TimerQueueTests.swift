@@ -397,7 +397,7 @@ private final class SharedQueue {
     private struct Member {
         var timer: FakeTimer?
         /// Of a closure.
-        var index: UInt32 = 0
+        var id: DelayedID?
         var date: Int64
         var number: Int
         var slack: Int64 { timer?.slack ?? 0 }
@@ -465,8 +465,8 @@ private final class SharedQueue {
                 called.append(name)
                 withExtendedLifetime(token) {}
             }, location: CodeLocation("TimerQueueTests", 7))
-        let index = queue.insert(body, at: date, sequence: nextSequence())
-        return self.name(Member(timer: nil, index: index, date: date, number: numbers))
+        let id = queue.insert(body, at: date, sequence: nextSequence())
+        return self.name(Member(timer: nil, id: id, date: date, number: numbers))
     }
 
     func remove(_ name: Name) {
@@ -481,10 +481,8 @@ private final class SharedQueue {
 
     /// Whether the closure was there.
     func cancel(_ name: Name) -> Bool {
-        let member = members[name]
-        if member.timer != nil { return false }
-        let sequence = firstSequence &+ UInt32(member.number)
-        switch queue.remove(delayed: member.index, sequence: sequence, &list) {
+        guard let id = members[name].id else { return false }
+        switch queue.remove(id, &list) {
         case .some: present.remove(name)
         case .none: return false
         }
@@ -570,7 +568,7 @@ private final class SharedQueue {
         var name: Name?
         switch list.take(place) {
         case .listed:
-            switch queue.serve(member.entry.slot, at: place, &list) {
+            switch queue.serve(member.entry.cell, at: place, &list) {
             case .timer(let timer): name = namesOfTimers[ObjectIdentifier(timer.takeUnretainedValue())]
             case .delayed(let body): name = call(body)
             }
@@ -581,15 +579,13 @@ private final class SharedQueue {
             expectTrue(!expected.isListed && name == expected.name, "\(name ?? -1) is not again the next \(moment)")
             lookedAtAgain.append(expected.name)
             if present.contains(expected.name) { queue.remove(timer, &list) } else { name = nil }
-        case .closure:
-            let body = queue.remove(delayed: member.entry.slot, sequence: member.entry.sequence, &list)
+        case .closure(let generation):
+            let body = queue.remove(DelayedID(cell: member.entry.cell, generation: generation), &list)
             switch consume body {
             case .some(let body): name = call(body)
             case .none: expectTrue(!present.contains(expected.name), "a closure was lost \(moment)")
             }
             expectTrue(!expected.isListed && name ?? expected.name == expected.name, "another closure \(moment)")
-        case .gone:
-            expectTrue(!expected.isListed && !present.contains(expected.name), "it is not gone \(moment)")
         }
         if let name { present.remove(name) }
         return name
@@ -639,7 +635,7 @@ private final class SharedQueue {
         expectTrue(queue.sleepLimit == limit, "limit \(queue.sleepLimit), not \(limit), \(moment)")
         for name in self.present {
             guard let timer = members[name].timer else { continue }
-            expectTrue(queue.isListed(timer, list) == listed.contains(name), "a timer is listed or not \(moment)")
+            expectTrue(queue.isListed(timer) == listed.contains(name), "a timer is listed or not \(moment)")
         }
         var told = 0
         queue.visit(list) { _, _, _ in told += 1 }

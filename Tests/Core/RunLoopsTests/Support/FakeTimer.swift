@@ -9,7 +9,7 @@ import RunLoopsTestSupport
 final class FakeTimer: QueuedTimer {
     var fire: Int64
     let slack: Int64
-    var slot: UInt32 = .max
+    var cell: UInt32 = .max
 
     init(fire: Int64, slack: Int64 = 0) {
         self.fire = fire
