@@ -22,6 +22,7 @@ import Testing
             try FileWatch.mainActor(["/"]) { _, _ in said += 1 },
             try SocketListener.mainActor(on: .loopback()) { _, _ in said += 1 },
             try SocketConnector.mainActor(to: .loopback(port: 1)) { _, _ in said += 1 },
+            try HostConnector.mainActor(to: .host("127.0.0.1", 1)) { _, _ in said += 1 },
             SocketStream.mainActor(here) { _, _ in said += 1 },
             InputReader.mainActor(.standardInput, as: .lines) { _, _ in said += 1 },
             OutputWriter.mainActor(.standardOutput) { _, _ in said += 1 },

@@ -22,6 +22,8 @@ import Testing
         Snippet(name: "EventsChildCompletion", says: ["The child has taken longer than 0.1 seconds", "42"]),
         Snippet(name: "EventsTerminal", says: ["/dev/pts/", "24 80\n", "30 100\n"]),
         Snippet(name: "EventsLaterAnswers", says: ["30 ms are over\n10 ms are over\n20 ms are over\n"]),
+        Snippet(
+            name: "EventsNames", says: ["connected to port of the server\n", "connected in a task: true\n"]),
         Snippet(name: "EventsService", says: ["Saving"]),
     ]
 

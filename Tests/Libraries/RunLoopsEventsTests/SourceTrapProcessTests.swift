@@ -176,6 +176,8 @@ private func useEverySource() throws {
         add(listener, to: loop)
         add(try SocketConnector(to: listener.address) { _, _ in }, to: loop)
         _ = try SocketConnector(to: listener.address) { _, _ in }
+        add(try HostConnector(to: .host("127.0.0.1", 1)) { _, _ in }, to: loop)
+        _ = try HostConnector(to: .host("127.0.0.1", 1)) { _, _ in }
         #expect(throws: RunLoop.SystemCallError.self) { _ = try SocketListener(on: listener.address) { _, _ in } }
         #expect(throws: RunLoop.SystemCallError.self) { _ = try FileWatch([directory.path("none")]) { _, _ in } }
         #expect(throws: RunLoop.SystemCallError.self) { _ = try SignalSource(SIGKILL) { _, _ in } }

@@ -6,9 +6,10 @@ internal import RunLoops
 /// A source that calls a closure on a loop's thread when something happens in the system.
 ///
 /// There is a subclass for each kind of event: ``SignalSource``, ``ChildSource``, ``ChildCompletion``, ``FileWatch``,
-/// ``FileFollower``, ``InputReader``, ``OutputWriter``, ``SocketListener``, ``SocketConnector``, ``SocketStream``. A
-/// source is added to modes of one loop with ``RunLoops/RunLoop/add(_:in:)-(EventSource,_)``, and works from then on
-/// until it is invalidated or removed. A loop retains its sources, so that the program does not have to.
+/// ``FileFollower``, ``InputReader``, ``OutputWriter``, ``SocketListener``, ``SocketConnector``, ``HostConnector``,
+/// ``SocketStream``. A source is added to modes of one loop with ``RunLoops/RunLoop/add(_:in:)-(EventSource,_)``, and
+/// works from then on until it is invalidated or removed. A loop retains its sources, so that the program does not have
+/// to.
 ///
 /// Like a timer, each kind is made in one of three ways: with a plain closure, which stays on the thread that makes the
 /// source; with `sendable`, for any loop; with `mainActor`, for the main loop.

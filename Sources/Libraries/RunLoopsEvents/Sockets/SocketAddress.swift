@@ -9,7 +9,7 @@ internal import RunLoopsSystem
 extension RunLoop {
     /// The address of a stream socket: a path of the file system, or a host and a port.
     ///
-    /// A host is a numeric address. Host names are not looked up, because a look-up would take time and a thread.
+    /// A host is a numeric address. A name has to be looked up: ``RunLoops/RunLoop/HostAddress``.
     ///
     /// Corresponds to the address data of `CFSocket`. Thread safety: a value; any thread.
     public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
@@ -40,7 +40,7 @@ extension RunLoop {
         ///
         /// Port 0 lets the kernel choose a port for a listening socket.
         ///
-        /// - Throws: `EINVAL` if `host` is not such an address.
+        /// - Throws: `EINVAL` if `host` is not such an address; for a name, connect to a ``RunLoops/RunLoop/HostAddress``.
         public static func internet(_ host: String, port: UInt16) throws(RunLoop.SystemCallError)
             -> RunLoop.SocketAddress
         {
@@ -59,6 +59,14 @@ extension RunLoop {
         /// The socket's own address, or its peer's.
         init(of descriptor: CInt, peer: Bool) throws(RunLoop.SystemCallError) {
             try self.init(peer ? "getpeername" : "getsockname") { rl_socket_address(descriptor, peer, $0) }
+        }
+
+        /// The next address that a lookup has found; `nil` behind the last one.
+        init?(next lookup: inout rl_lookup) {
+            var storage = [UInt8](repeating: 0, count: Int(RL_ADDRESS_ROOM))
+            let length = storage.withUnsafeMutableBytes { rl_lookup_next(&lookup, $0.baseAddress) }
+            if length == 0 { return nil }
+            bytes = Array(storage.prefix(Int(length)))
         }
 
         private init(

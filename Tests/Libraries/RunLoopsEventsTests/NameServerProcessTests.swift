@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import RunLoops
+import RunLoopsEvents
+import RunLoopsTestSupport
+import Testing
+
+/// Lookups by the system's resolver, which asks a DNS server of the test's.
+@Suite(.timeLimit(.minutes(10))) struct NameServerProcessTests {
+    /// Connects to a host; returns the outcome, and the longest time that the loop was awake at a stretch.
+    private static func connect(
+        _ loop: RunLoop, _ name: String, _ port: UInt16 = 80, within limit: Duration = plenty
+    ) throws -> (outcome: HostConnector.Outcome, longest: Duration) {
+        let outcomes = Box<[HostConnector.Outcome]>([])
+        let (longest, awakeSince) = (Box(Duration.zero), Box<RunLoop.Instant?>(nil))
+        let observer = RunLoop.Observer([.beforeWaiting, .afterWaiting]) { _, activity in
+            if let since = awakeSince.value { longest.value = max(longest.value, since.duration(to: .now)) }
+            awakeSince.value = activity == .afterWaiting ? .now : nil
+        }
+        loop.add(observer, in: .default)
+        add(try HostConnector(to: .host(name, port), within: limit) { outcomes.value.append($1) }, to: loop)
+        #expect(loop.runPlenty() == .finished)
+        observer.invalidate()
+        return (try #require(outcomes.value.first), longest.value)
+    }
+
+    private static func reason(_ loop: RunLoop, _ name: String, within limit: Duration = plenty) throws
+        -> RunLoop.HostError.Reason?
+    {
+        let outcome = try connect(loop, name, within: limit).outcome
+        guard case .failure(let error) = outcome else { return nil }
+        #expect("\(error)".hasPrefix("\(name):80: "))
+        return error.reason
+    }
+
+    @Test(.needsNameServer)
+    func `Names of the DNS and of /etc/hosts are connected to, and a slow server does not hold the loop's thread`()
+        async
+    {
+        await #expect(processExitsWith: .success) {
+            try withLoop { loop in
+                let server = try NameServer([
+                    "four.example": .addresses(four: [127, 0, 0, 1], six: nil),
+                    // The documentation's prefix (RFC 3849), to which no route leads.
+                    "both.example": .addresses(
+                        four: [127, 0, 0, 1], six: [0x20, 0x01, 0x0D, 0xB8] + Array(repeating: 0, count: 11) + [1]),
+                    "slow.example": .slow(.milliseconds(200), four: [127, 0, 0, 1]),
+                ])
+                useNameServer(hosts: "127.0.0.1 file.example\n")
+                let listener = try SocketListener.sendable(on: .loopback()) { _, _ in }
+                let port = try #require(listener.address.port)
+                for name in ["four.example", "both.example", "slow.example"] {
+                    let before = server.questions.count
+                    let (outcome, longest) = try Self.connect(loop, name, port)
+                    #expect(throws: Never.self) { try outcome.get() }
+                    #expect(server.questions.count > before)
+                    // The server's answer to one of the two questions takes longer.
+                    #expect(longest < .milliseconds(200), "\(name): the loop was awake for \(longest)")
+                }
+                let asked = server.questions.count
+                #expect(try Self.connect(loop, "file.example", port).outcome.get().peerAddress == listener.address)
+                #expect(server.questions.count == asked)
+            }
+        }
+    }
+
+    @Test(.needsNameServer)
+    func `A name that does not exist, a server that fails, wrong answers and lost answers are errors of the host`()
+        async
+    {
+        await #expect(processExitsWith: .success) {
+            try withLoop { loop in
+                _ = try NameServer(["failing.example": .code(2), "wrong.example": .wrong, "lost.example": .lost])
+                useNameServer()
+                #expect(try Self.reason(loop, "absent.example") == .unknownHost)
+                #expect(try Self.reason(loop, "failing.example") == .lookupFailed(code: EAI_AGAIN))
+                #expect(try Self.reason(loop, "wrong.example") == .lookupFailed(code: EAI_AGAIN))
+                #expect(try Self.reason(loop, "lost.example") == .lookupFailed(code: EAI_AGAIN))
+                let limit = Duration.milliseconds(50)
+                #expect(try Self.reason(loop, "lost.example", within: limit) == .tookTooLong(limit, .lookup))
+            }
+        }
+    }
+}
