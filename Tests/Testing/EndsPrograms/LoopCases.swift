@@ -283,6 +283,12 @@ private func quick(_ limits: [Child.Limit] = []) throws -> Child {
         follower.invalidate()
     },
     bits("RunLoopsEvents.FileWatch.Changes.init(rawValue:)") { FileWatch.Changes(rawValue: $0) },
+    EndCase("RunLoopsEvents.HostConnector.init(to:within:label:fileID:line:handler:)") { (value: Duration) in
+        let connector = try HostConnector(to: .host("127.0.0.1", 9), within: value) { _, _ in }
+        try RunLoop.current.add(connector, in: .default)
+        poll()
+        connector.invalidate()
+    },
     EndCase("RunLoopsEvents.FileWatch.init(_:for:recursive:excluding:coalescing:label:fileID:line:handler:)") {
         (value: Duration) in
         let watch = try FileWatch(["/tmp"], coalescing: value) { _, _ in }
@@ -416,6 +422,12 @@ private func port(_ change: (inout RunLoop.MessagePort.Limits) -> Void) throws {
     },
     EndCase("LoopUITerminal.PictureAbility.init(_:cell:)") { (value: Size) in
         _ = PictureAbility(.sixel, cell: value)
+    },
+    EndCase("LoopUITerminal.Terminal.init(rows:descriptor:)") { (value: Int) in print(Terminal(rows: value).size) },
+    EndCase("LoopUITerminal.Terminal.rows") { (value: Int) in
+        let terminal = Terminal(rows: 3)
+        terminal.rows = value
+        print(terminal.size)
     },
     EndCase("LoopUITerminal.Terminal.init(descriptor:pictures:)") { (value: Int32) in
         _ = Terminal(descriptor: value).size
