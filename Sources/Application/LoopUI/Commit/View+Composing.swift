@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a view has drawn, and its place in the picture of the display.
+/// Places the drawing of a view in the picture of the display.
 extension View {
     /// The cells of the view that can be seen: those within the display, and a cell more on each side for the rounding.
     private func cellsWithinDisplay(of size: Size) -> CellRect {

@@ -30,7 +30,7 @@
     ///
     /// Shift is compared for keys with a name only, since a character already depends on it.
     public let modifiers: KeyModifiers
-    /// What the key does, in a word or two; empty if it is not to be shown.
+    /// A title of one or two words for the key's effect; empty if the command is not to be shown.
     public let title: String
     private let act: (Responder) -> Void
 

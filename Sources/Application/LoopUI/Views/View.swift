@@ -435,7 +435,7 @@ internal import RunLoops
     private(set) var needsDisplay = true
     /// Whether the commit has the view in its list.
     var isDisplayMarked = false
-    /// What the view has drawn.
+    /// The cells that the view has drawn.
     var backing: Band?
     var pictures: [PlacedPicture] = []
 

@@ -76,7 +76,7 @@ internal import RunLoops
 
     /// Makes a display on some rows of a terminal, below what was printed.
     ///
-    /// What was printed stays, and lines are printed above the part with ``LoopUI/Application/printLine(_:)``. The last frame
+    /// Text that was printed before stays, and lines are printed above the part with ``LoopUI/Application/printLine(_:)``. The last frame
     /// stays at the end. The display has no mouse and no pictures. What the program or a child writes to the terminal itself
     /// would be overwritten.
     ///

@@ -51,7 +51,7 @@ struct GuardedState: ~Copyable {
     /// Whether the thread has ended.
     private(set) var isDead = false
     private var timesAtEnd: (run: Int64, sleep: Int64)?
-    /// What the host waits for, if a host waits for the loop; usually `nil`.
+    /// The wait of the host, if a host waits for the loop; usually `nil`.
     var hosted: HostedWait?
     /// The loop itself, for code that runs on the loop's thread on behalf of another thread.
     ///

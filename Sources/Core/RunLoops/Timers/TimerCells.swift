@@ -50,13 +50,13 @@ struct DelayedID: Hashable, Sendable {
 /// The table does not keep timers alive. All operations are O(1). Memory: 36 bytes times the greatest number of timers and
 /// closures at one time, up to twice that while the table grows.
 struct TimerCells<Timer: AnyObject>: ~Copyable {
-    /// What a cell with a closure contains.
+    /// The content of a cell with a closure.
     private struct Closure: ~Copyable {
         let body: DelayedBody
         let generation: UInt32
     }
 
-    /// What another cell contains, in the same 32 bytes: an enumeration would need one more, and take 40.
+    /// The content of another cell, in the same 32 bytes: an enumeration would need one more, and take 40.
     private struct Other: BitwiseCopyable {
         /// The address of a timer, or the number of the next free cell.
         var word: UInt
