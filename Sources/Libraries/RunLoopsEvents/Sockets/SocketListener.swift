@@ -151,9 +151,9 @@ public final class SocketListener: EventSource, @unchecked Sendable {
 
     /// How many of the connections that this listener has accepted are open in this process.
     ///
-    /// A connection is open until its ``RunLoop/Socket``, and the ``SocketStream`` or ``RunLoop/File`` that has taken the
-    /// socket, are released or closed: as long as this process can still answer, also if the client has closed. Connections count after
-    /// the listener was invalidated too. Connections that wait in the backlog do not count.
+    /// A connection is open until its ``RunLoops/RunLoop/Socket``, and the ``SocketStream`` or ``RunLoops/RunLoop/File`` that
+    /// has taken the socket, are released or closed: as long as this process can still answer, also if the client has closed.
+    /// Connections count after the listener was invalidated too. Connections that wait in the backlog do not count.
     ///
     /// Thread safety: any thread; another thread may close a connection at the same moment.
     /// - Complexity: O(1).

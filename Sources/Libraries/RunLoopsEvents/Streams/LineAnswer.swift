@@ -5,8 +5,8 @@ internal import RunLoops
 
 /// The answer to one line, which the program sends at once or later.
 ///
-/// ``/RunLoops/RunLoop/answerLines(of:on:limit:maxUnanswered:label:in:fileID:line:later:)`` makes one for each line. Answers are written in the order
-/// of their lines, whatever the order in which they are sent.
+/// ``RunLoops/RunLoop/answerLines(of:on:limit:maxUnanswered:label:in:fileID:line:later:)`` makes one for each line. Answers are
+/// written in the order of their lines, whatever the order in which they are sent.
 ///
 /// A line that gets no answer would hold up the answers of the lines behind it. So an answer that is released without
 /// ``send(_:)`` ends the dialogue: the answers before it are written, and the output is finished.
