@@ -266,7 +266,7 @@ let application = room(
         // A terminal, and a program on it.
         .swift("TerminalTestSupport", ["LoopUI", "RunLoopsTestSupport"]),
         .tests("LoopUIWindowTests", ["LoopUIWindow", "LoopUI", "LoopUIWindowPrograms", .xcb]),
-        .program("LoopUIWindowPrograms", ["LoopUIWindow", "LoopUI", "RunLoops"]),
+        .program("LoopUIWindowPrograms", ["LoopUIWindow", "LoopUI", "RunLoops", "RunLoopsKit"]),
         .tests(
             "LoopUIPicturesTests",
             ["LoopUIPictures", "LoopUI", "LoopUITerminal", "LoopUITesting", "LoopUIPicturesPrograms"]),

@@ -75,7 +75,7 @@ import Testing
     /// A link that notes when its frames began.
     func link(_ modes: [RunLoop.Mode] = [.common]) -> (FrameLink, Times) {
         let times = Times()
-        return (FrameLink(screen.frames, in: modes) { times.all.append($0) }, times)
+        return (FrameLink(screen.frames, in: modes) { times.all.append($0.time) }, times)
     }
 
     final class Times {

@@ -8,6 +8,7 @@ import Glibc
 import LoopUI
 import LoopUIWindow
 import RunLoops
+import RunLoopsKit
 
 @MainActor func say(_ text: String) {
     let line = Array((text + "\n").utf8)
@@ -149,6 +150,27 @@ final class Moving: View {
     }
 }
 
+/// Counts frames for two seconds by both kinds of links, and is busy meanwhile.
+final class Linked: View {
+    private var ofScreen: DisplayLink?
+    private var ofGrid: RunLoop.DisplayLink?
+
+    func begin() {
+        guard let application = Application.current else { return }
+        ofScreen = DisplayLink(for: application) { [self] frame in
+            guard let ofScreen, let ofGrid, ofScreen.delivered + ofScreen.skipped >= 120 else { return }
+            ofScreen.invalidate()
+            ofGrid.invalidate()
+            say(
+                "link \(ofScreen.delivered) skipped \(ofScreen.skipped) by \(frame.isOfScreen ? "screen" : "grid") "
+                    + "kit \(ofGrid.delivered) skipped \(ofGrid.skipped)")
+        }
+        ofGrid = RunLoop.DisplayLink(framesPerSecond: 60) { _ in }
+        let busy = RunLoop.Timer(.after(.seconds(1))) { _ in usleep(200_000) }
+        RunLoop.current.add(busy, in: .common)
+    }
+}
+
 final class Delegate: ApplicationDelegate {
     let scene = CommandLine.arguments.dropFirst().first ?? "echo"
 
@@ -162,6 +184,7 @@ final class Delegate: ApplicationDelegate {
             controller.view = idle
             idle.begin(after: .seconds(1), lasting: .seconds(5))
         case "moving", "moving-by-grid": controller.view = Moving()
+        case "link": controller.view = Linked()
         case "gallery": controller.view = Gallery()
         case "slow":
             // Before the display's own observer, which is the last.
@@ -176,6 +199,7 @@ final class Delegate: ApplicationDelegate {
         window.makeFirstResponder(controller.view)
         (controller.view as? Gallery)?.begin()
         (controller.view as? Moving)?.begin()
+        (controller.view as? Linked)?.begin()
         controller.view.setNeedsDisplay()
         application.commit.afterCommit { say("shown") }
     }

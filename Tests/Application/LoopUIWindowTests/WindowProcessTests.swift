@@ -61,6 +61,15 @@ struct WindowProcessTests {
         #expect(frames.missed >= 10 && frames.delivered + frames.missed >= 115)
     }
 
+    @Test func `A display link follows the frames that the server reports and counts those that it skips`() throws {
+        let screen = try Screen("link")
+        let words = try #require(screen.program.lines(to: "link").last).split(separator: " ")
+        let (delivered, skipped) = (try #require(Int(words[1])), try #require(Int(words[3])))
+        #expect(words[5] == "screen" && delivered + skipped >= 120)
+        // Xvfb counts 60 frames a second, and the thread is busy for twelve of them.
+        #expect(skipped >= 10)
+    }
+
     @Test func `An animation ends on time in a window that is hidden`() throws {
         let screen = try Screen("moving")
         try screen.xdotool("windowunmap --sync \(screen.window)")

@@ -140,7 +140,7 @@ internal import RunLoopsConcurrency
             alarm?.invalidate()
             alarm = nil
             if link != nil { return }
-            link = FrameLink(frames, in: [.common]) { [weak self] time in self?.frame(at: time) }
+            link = FrameLink(frames, in: [.common]) { [weak self] frame in self?.frame(at: frame.time) }
             return
         }
         stop()

@@ -21,9 +21,13 @@ internal import RunLoopsKit
     private(set) var grid: RunLoop.DisplayLink?
     private let frames: ScreenFrames
     private let modes: [RunLoop.Mode]
-    private let handler: (RunLoop.Instant) -> Void
+    private let handler: (DisplayLink.Frame) -> Void
     /// The beginning of the last frame, or the time at which the link was made; earlier frames are ignored.
     private var last: RunLoop.Instant
+    /// The number of the last frame of the screen; `nil` if the last frame was not one of the screen.
+    private var number: Int?
+    /// How many frames of the screen passed before the last one.
+    private var skipped = 0
     private var asking: RunLoop.Observer?
     private var watchdog: RunLoop.Timer?
     /// The instant at which the screen counts as silent.
@@ -32,8 +36,8 @@ internal import RunLoopsKit
     /// - Parameters:
     ///   - frames: The frames of the application.
     ///   - modes: The modes in which the closure is called.
-    ///   - handler: Called once a frame; receives the beginning of the frame.
-    init(_ frames: ScreenFrames, in modes: [RunLoop.Mode], handler: @escaping (RunLoop.Instant) -> Void) {
+    ///   - handler: Called once a frame.
+    init(_ frames: ScreenFrames, in modes: [RunLoop.Mode], handler: @escaping (DisplayLink.Frame) -> Void) {
         self.frames = frames
         self.modes = modes
         self.handler = handler
@@ -61,12 +65,14 @@ internal import RunLoopsKit
     }
 
     private func followGrid() {
-        if grid != nil { return }
+        if grid != nil || frames.isInvalid { return }
+        number = nil
         grid = RunLoop.DisplayLink(framesPerSecond: Self.framesPerSecond, in: modes) { [weak self] frame in
             guard let self else { return }
             last = max(last, frame.time)
             frames.gridFrame(at: frame.time, skipped: frame.skipped)
-            handler(frame.time)
+            handler(
+                DisplayLink.Frame(time: frame.time, next: frame.next, skipped: frame.skipped, isOfScreen: false))
         }
     }
 
@@ -91,15 +97,26 @@ internal import RunLoopsKit
 
     /// Whether a frame of the screen is delivered to this link; a frame in the link's modes puts the link in step with
     /// the screen.
-    func takes(_ mode: RunLoop.Mode?, at time: RunLoop.Instant) -> Bool {
+    func takes(_ mode: RunLoop.Mode?, at time: RunLoop.Instant, number: Int) -> Bool {
         guard let mode, modes.contains(.common) || modes.contains(mode) else { return false }
         grid = nil
         wait()
         if time <= last { return false }
         last = time
+        skipped = max(0, self.number.map { number &- $0 &- 1 } ?? 0)
+        self.number = number
         return true
     }
 
-    /// Calls the closure for a frame of the screen.
-    func frame(at time: RunLoop.Instant) { handler(time) }
+    /// Calls the closure for a frame of the screen, which the link has taken.
+    func frame(at time: RunLoop.Instant, next: RunLoop.Instant) {
+        handler(DisplayLink.Frame(time: time, next: next, skipped: skipped, isOfScreen: true))
+    }
+
+    /// Stops the frames, because the application has ended.
+    func stop() {
+        grid = nil
+        asking?.invalidate()
+        watchdog?.invalidate()
+    }
 }

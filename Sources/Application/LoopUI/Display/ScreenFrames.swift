@@ -19,13 +19,16 @@ internal import RunLoopsConcurrency
     private var source: RunLoop.Source?
     /// The frame that was reported and not delivered yet.
     private var reported: (instant: RunLoop.Instant, number: Int)?
-    /// The number of the last frame that was delivered, from which missed frames are counted.
-    private var last: Int?
+    /// The last frame that was delivered, from which missed frames are counted.
+    private var last: (instant: RunLoop.Instant, number: Int)?
+    /// The time between two frames of the screen, as last seen.
+    private var period = Duration.seconds(1) / Int(FrameLink.framesPerSecond)
     /// The beginning of the last frame of the grid; links whose grids are in step count as one.
     private var lastOfGrid: RunLoop.Instant?
     /// Whether the display owes a report.
     private(set) var isAwaited = false
-    private var isInvalid = false
+    /// Whether the application has ended.
+    private(set) var isInvalid = false
 
     private struct WeakLink {
         weak var link: FrameLink?
@@ -40,6 +43,7 @@ internal import RunLoopsConcurrency
     /// Ends the frames for good.
     func invalidate() {
         isInvalid = true
+        for link in links { link.link?.stop() }
         links = []
         reported = nil
         source?.invalidate()
@@ -103,14 +107,16 @@ internal import RunLoopsConcurrency
         guard let (instant, number) = reported.take() else { return }
         isAwaited = false
         links.removeAll { $0.link == nil }
-        let called = links.compactMap(\.link).filter { $0.takes(loop.currentMode, at: instant) }
-        let missed = last.map { number &- $0 &- 1 } ?? 0
-        last = number
+        let called = links.compactMap(\.link).filter { $0.takes(loop.currentMode, at: instant, number: number) }
+        let passed = last.map { number &- $0.number } ?? 1
+        if let last, passed > 0, last.instant < instant { period = last.instant.duration(to: instant) / passed }
+        last = (instant, number)
         if called.isEmpty { return }
         delivered += 1
         isInStep = true
-        commit.counts.missedFrames += max(0, missed)
-        for link in called { link.frame(at: instant) }
+        commit.counts.missedFrames += max(0, passed &- 1)
+        let next = instant.advanced(by: period)
+        for link in called { link.frame(at: instant, next: next) }
     }
 
     /// Counts a frame of the grid that a link has for itself.

@@ -71,8 +71,8 @@ struct ScrollAnimation {
         _ application: Application, in modes: [RunLoop.Mode], from start: RunLoop.Instant,
         step: @escaping (Double) -> Void
     ) {
-        frames = FrameLink(application.screenFrames, in: modes) { time in
-            step(start.duration(to: time) / .milliseconds(1))
+        frames = FrameLink(application.screenFrames, in: modes) { frame in
+            step(start.duration(to: frame.time) / .milliseconds(1))
         }
     }
 }
