@@ -506,6 +506,9 @@ let package = Package(
         .trait(name: "Log", description: "RunLoopsLog, which needs swift-log."),
         .trait(name: "Metrics", description: "RunLoopsMetrics, which needs swift-metrics."),
         .trait(name: "Pictures", description: "LoopUIPictures, which needs Chafa."),
+        .trait(
+            name: "TaskSleep",
+            description: "Task.sleep on the executors of loops, by an interface that Swift 6.3 does not promise."),
         .trait(name: "Window", description: "LoopUIWindow, which needs xcb, xkbcommon, Cairo and Pango."),
         .trait(name: "ServiceLifecycle", description: "RunLoopsServiceLifecycle, which needs swift-service-lifecycle."),
     ],

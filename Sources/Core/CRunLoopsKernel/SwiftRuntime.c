@@ -14,6 +14,8 @@ typedef SWIFT_CC void (*original_drain)(void);
 typedef SWIFT_CC void (*drain_hook)(original_drain original, void *override);
 extern drain_hook swift_task_asyncMainDrainQueue_hook __attribute__((weak));
 extern SWIFT_CC size_t swift_task_currentPriority(void *task) __attribute__((weak));
+extern SWIFT_CC void swift_job_run(void *job, void *executor, uintptr_t witness) __attribute__((weak));
+extern SWIFT_CC void swift_task_enqueueGlobalWithDelay(uint64_t nanoseconds, void *job) __attribute__((weak));
 
 static void (*our_drain)(void);
 
@@ -47,4 +49,16 @@ uint8_t rl_job_priority(const void *job, uint8_t enqueued) {
     // Kind 0 is a task; other jobs keep their priority.
     if (&swift_task_currentPriority == NULL || (head->flags & 0xff) != 0) return enqueued;
     return (uint8_t)swift_task_currentPriority((void *)job);
+}
+
+void rl_run_job_here(void *job) {
+    // A job that was lost would leave its task without an end.
+    if (&swift_job_run == NULL) __builtin_trap();
+    // The generic executor is two zero words. On any other one, a job without an executor of its own moves to the pool.
+    swift_job_run(job, NULL, 0);
+}
+
+void rl_enqueue_globally(void *job, uint64_t nanoseconds) {
+    if (&swift_task_enqueueGlobalWithDelay == NULL) __builtin_trap();
+    swift_task_enqueueGlobalWithDelay(nanoseconds, job);
 }

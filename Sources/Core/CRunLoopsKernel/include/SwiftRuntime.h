@@ -19,4 +19,10 @@ int rl_async_main_set_drain(void (*drain)(void));
 // The priority with which a job waits at present: a task may have been escalated since it was enqueued.
 uint8_t rl_job_priority(const void *job, uint8_t enqueued);
 
+// Runs a job on this thread. A job that belongs to an executor moves there.
+void rl_run_job_here(void *job);
+
+// Has the runtime's own executor run a job after some time. For a job that a loop cannot run any more.
+void rl_enqueue_globally(void *job, uint64_t nanoseconds);
+
 #endif
