@@ -35,7 +35,8 @@ private actor Dormouse: RunLoopActor {
             let instants = manual.loop.clock
             let began = instants.now
             let other = Locked(0)
-            manual.loop.add(RunLoop.Timer.sendable(.after(.seconds(4 * 3600 + 1))) { _ in other.increment() }, in: .default)
+            let later = RunLoop.Timer.sendable(.after(.seconds(4 * 3600 + 1))) { _ in other.increment() }
+            manual.loop.add(later, in: .default)
             Task(executorPreference: manual.loop.executor) {
                 try await poll(4) {
                     let now = began.duration(to: instants.now)
@@ -79,7 +80,10 @@ private actor Dormouse: RunLoopActor {
         }
     }
 
-    @Test func `Sleeps in groups, in an async let and in an actor, in tasks that prefer the executor, are timers of the loop`() {
+    @Test
+    func
+        `Sleeps in groups, in an async let and in an actor, in tasks that prefer the executor, are timers of the loop`()
+    {
         ManualRunLoop.with { manual in
             let executor = manual.loop.executor
             let done = Locked(0)

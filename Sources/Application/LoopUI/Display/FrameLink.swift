@@ -69,6 +69,7 @@ internal import RunLoopsKit
         number = nil
         grid = RunLoop.DisplayLink(framesPerSecond: Self.framesPerSecond, in: modes) { [weak self] frame in
             guard let self else { return }
+            if frames.isInvalid { return stop() }
             last = max(last, frame.time)
             frames.gridFrame(at: frame.time, skipped: frame.skipped)
             handler(

@@ -50,14 +50,18 @@ private struct DelayedJob: @unchecked Sendable {
     // SAFETY: UnownedJob is one pointer. The runtime keeps the job until it is run, which is once.
     init(_ job: consuming ExecutorJob) { pointer = unsafeBitCast(UnownedJob(job), to: UnsafeMutableRawPointer.self) }
 
-    /// Runs the job on this thread. It resumes the continuation of the task that sleeps, so the task moves to its executor.
+    /// Runs the job on this thread.
+    ///
+    /// The job resumes the continuation of the task that sleeps, so the task moves to its executor.
     func run() { rl_run_job_here(pointer) }
 
     /// Has the runtime's own timer run the job.
     func leave(for delay: Duration) { rl_enqueue_globally(pointer, UInt64(max(0, delay.clampedNanoseconds))) }
 }
 
-/// A job that a timer of a loop runs. The timer alone keeps this object: a loop that ends releases it without a call.
+/// A job that a timer of a loop runs.
+///
+/// The timer alone keeps this object: a loop that ends releases it without a call.
 private final class LoopSleep: Sendable {
     private let job: DelayedJob
     private let deadline: RunLoop.Instant
