@@ -15,7 +15,7 @@ enum Agreement {
     static let wordsOfWorker = 4
 
     private static let turnstile = Turnstile()
-    private static let parked = Mutex<[CheckedContinuation<Void, Never>]>([])
+    private static let parked = Guarded<[CheckedContinuation<Void, Never>]>([])
 
     static func play(_ count: Int, _ path: String) async {
         let file = open(path, O_RDWR | O_CLOEXEC)

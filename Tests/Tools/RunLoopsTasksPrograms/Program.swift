@@ -5,7 +5,6 @@
 // of this package, and ends at the end of its input.
 
 import Glibc
-import Synchronization
 
 actor Store {
     private var readings = 0
@@ -25,8 +24,8 @@ func sleepWithoutEnd() {
 }
 
 /// What the scenes keep, so that it is not released.
-let tasks = Mutex<[Task<Int, Never>]>([])
-let kept = Mutex<[CheckedContinuation<Void, Never>]>([])
+let tasks = Guarded<[Task<Int, Never>]>([])
+let kept = Guarded<[CheckedContinuation<Void, Never>]>([])
 
 func keep(_ task: Task<Int, Never>) { tasks.withLock { $0.append(task) } }
 

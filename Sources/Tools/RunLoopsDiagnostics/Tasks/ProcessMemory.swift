@@ -15,7 +15,7 @@ final class ProcessMemory: SearchableMemory {
     struct Region {
         var start: UInt64
         var end: UInt64
-        /// Whether tasks can be in the region: it is writable, private and not of a file.
+        /// Whether tasks can be in the region: it is writable, private, not of a file, and can be filled.
         var canHaveTasks: Bool
         var path: ArraySlice<UInt8>
     }
@@ -31,6 +31,11 @@ final class ProcessMemory: SearchableMemory {
     /// The maximum size of the kernel's list in bytes; a process has 65,530 regions at most, unless it is permitted more.
     private static let maxListBytes = 64 << 20
     private static let pageSize = UInt64(sysconf(CInt(_SC_PAGESIZE)))
+    /// The size up to which a region is searched: twice the machine's memory, which leaves as much for swap.
+    ///
+    /// A region that is larger cannot be filled, so it is no heap. The sanitizers have tables of 15 TiB, and to ask which of
+    /// their pages were touched takes minutes.
+    private static let maxRegionBytes = max(64 << 30, 2 * UInt64(max(0, sysconf(CInt(_SC_PHYS_PAGES)))) * pageSize)
 
     let process: Int32
     /// Whether the process is this one, which needs no rights.
@@ -113,7 +118,7 @@ final class ProcessMemory: SearchableMemory {
             return Region(
                 start: start, end: end,
                 canHaveTasks: rights.hasPrefix("rw") && rights.hasSuffix("p") && path.first != UInt8(ascii: "/")
-                    && !path.elementsEqual("[vvar]".utf8),
+                    && !path.elementsEqual("[vvar]".utf8) && end - start <= maxRegionBytes,
                 path: path)
         }
     }
