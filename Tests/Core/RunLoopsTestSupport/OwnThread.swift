@@ -36,8 +36,37 @@ private final class Durations: Sendable {
     private init() {
         atexit {
             for (duration, name) in Durations.shared.longest.copy { print("▹ \(duration) on its thread: \(name)") }
+            let left = Durations.zombies
+            for name in left {
+                print("✘ A test has left the zombie \(name): wait for each child that a test starts.")
+            }
             fflush(nil)
+            if !left.isEmpty { _exit(1) }
         }
+    }
+
+    /// The names of the children that have ended and that nobody has waited for.
+    ///
+    /// Swift Testing asks the kernel for any child that has ended, without removing it, and waits for those of exit tests. A zombie that
+    /// nobody removes may be the answer each time: then no exit test ends.
+    private static var zombies: [String] {
+        var names: [String] = []
+        var info = siginfo_t()
+        while waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0, info._sifields._kill.si_pid > 0 {
+            let process = info._sifields._kill.si_pid
+            var name = "of number \(process)"
+            if let file = fopen("/proc/\(process)/comm", "r") {
+                var line = [CChar](repeating: 0, count: 64)
+                if fgets(&line, CInt(line.count), file) != nil {
+                    let bytes = line.prefix { $0 != 0 && $0 != 10 }.map { UInt8(bitPattern: $0) }
+                    name = String(decoding: bytes, as: UTF8.self)
+                }
+                fclose(file)
+            }
+            names.append(name)
+            waitid(P_PID, id_t(process), &info, WEXITED | WNOHANG)
+        }
+        return names
     }
 
     func note(_ duration: Duration, of test: Test) {

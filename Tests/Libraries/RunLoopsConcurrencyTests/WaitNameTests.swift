@@ -48,6 +48,7 @@ struct WaitNameTests {
         defer {
             for task in tasks.values { task.cancel() }
             kill(child.process, SIGKILL)
+            waitUntil { child.exit != nil }
             thread.stop()
         }
         let names = try names(Array(tasks.keys))
