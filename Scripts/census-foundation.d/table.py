@@ -23,6 +23,7 @@ DIFFERENCES = {
     "RunLoop.perform(target:afterDelay:inModes:block:)": "New: in place of a selector.",
     "RunLoop.perform(inModes:waitUntilDone:block:)": "New: in place of a selector, and an input source as there. Traps where Apple's would never return.",
     "RunLoop.cancelPerforms(withTarget:)": "New: in place of a selector.",
+    "Timer.coreFoundation": "New: the same object as a `CFRunLoopTimer`, in place of Apple's `as`.",
     "Timer.userInfo": "Always `nil`: only the initialisers with selectors set it.",
     "Port.init()": "Keeps a mode from being empty, and receives nothing: write `MessagePort()` for messages.",
     "Port.reservedSpaceLength": "Always 0.",

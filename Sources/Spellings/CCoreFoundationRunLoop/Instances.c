@@ -31,6 +31,11 @@ extern uintptr_t _CFRuntimeRegisterClass(const CFRuntimeClass *class);
 extern void CFRelease(const void *instance);
 extern const void *_CFRuntimeCreateInstance(const void *allocator, uintptr_t type, intptr_t extra, void *category);
 
+// Makes the instances of a type objects of a class of Swift, whose fields begin like theirs.
+extern void _CFRuntimeBridgeTypeToClass(uintptr_t type, const void *class);
+// The class of Swift that timers are, in a program with FoundationRunLoop.
+extern const void *rl_class_of_timers(void) __attribute__((weak));
+
 static RLInstanceCalls calls;
 static uintptr_t types[4];
 uint64_t rl_infos[4];
@@ -69,6 +74,7 @@ void rl_register_types(const RLInstanceCalls *given) {
         rl_infos[kind] = first->info;
         CFRelease(first);
     }
+    if (rl_class_of_timers) _CFRuntimeBridgeTypeToClass(types[RLKindTimer], rl_class_of_timers());
 }
 
 uintptr_t rl_type_id(RLKind kind) { return types[kind]; }

@@ -20,11 +20,14 @@ final class Holds: @unchecked Sendable {
     @exclusivity(unchecked) private var firstLoop: LoopHolds?
     @exclusivity(unchecked) private var otherLoops: [LoopHolds] = []
     @exclusivity(unchecked) private var isOver = false
+    /// The call that a timer makes, for ``TimerFace/fire()``; `nil` when the timer has become invalid.
+    @exclusivity(unchecked) private var call: ((CFRunLoopTimer) -> Void)?
 
     fileprivate static let lock = Lock()
 
-    init(_ instance: UnsafeMutableRawPointer) {
+    init(_ instance: UnsafeMutableRawPointer, _ call: ((CFRunLoopTimer) -> Void)? = nil) {
         self.instance = instance
+        self.call = call
         rl_remember(instance)
     }
 
@@ -61,12 +64,23 @@ final class Holds: @unchecked Sendable {
     fileprivate func end() {
         Self.lock.lock()
         isOver = true
+        // The program's closure, or the `info` of its context, is released with no lock held.
+        let released = call.take()
         let loops = otherLoops + (firstLoop.map { [$0] } ?? [])
         firstLoop = nil
         otherLoops = []
         for loop in loops { _ = loop.remove(self) }
         Self.lock.unlock()
         for _ in loops { release() }
+        withExtendedLifetime(released) {}
+    }
+
+    /// Has the timer make its call, unless the timer is invalid or its instance has been finalized.
+    func makeCall() {
+        Self.lock.lock()
+        let call = call
+        Self.lock.unlock()
+        if let call { withInstance(CFRunLoopTimer.self, call) }
     }
 
     /// Calls `body` with the instance, which is kept alive meanwhile; does nothing if the instance has been finalized.

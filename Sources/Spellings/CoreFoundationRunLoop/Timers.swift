@@ -7,7 +7,7 @@
 #if os(Linux) && !EXPORTS_ORIGINALS
 internal import CCoreFoundationRunLoop
 public import CoreFoundation
-internal import RunLoops
+package import RunLoops
 
 /// The Swift object behind a `CFRunLoopTimer`.
 final class TimerFace: ItemFace, @unchecked Sendable {
@@ -23,12 +23,16 @@ final class TimerFace: ItemFace, @unchecked Sendable {
         }
     }
 
-    let native: RunLoop.Timer
+    /// The loop's timer; `nil` behind a `Timer` of FoundationRunLoop.
+    private let made: RunLoop.Timer?
     private let anchor: Guarded<Anchor>
     private let interval: CFTimeInterval
     /// The context with the retained `info`, which is valid while the timer is valid.
     private var context = CFRunLoopTimerContext()
     private let callout: UnsafeRawPointer?
+    /// The `Timer` of FoundationRunLoop that is the instance itself, if it made the instance.
+    unowned(unsafe) private let given: (any TimerBody)?
+    fileprivate let implementation: (any TimerBody)?
 
     /// - Parameter call: The function that the timer calls, with its instance.
     private init(
@@ -42,13 +46,30 @@ final class TimerFace: ItemFace, @unchecked Sendable {
         // SAFETY: only the thread of the loop that has the timer makes the call.
         nonisolated(unsafe) let call = call
         let instance = RLKind.timer.makeInstance()
-        let holds = Holds(instance)
+        let holds = Holds(instance, call)
         let end = HoldsEnd(holds)
-        native = .sendable(.at(anchor.moment, every: Dates.interval(interval))) { _ in
+        made = .sendable(.at(anchor.moment, every: Dates.interval(interval))) { _ in
             end.holds.withInstance(CFRunLoopTimer.self, call)
         }
+        (given, implementation) = (nil, nil)
         super.init(instance, holds, order: order)
     }
+
+    /// The face of an instance that is a `Timer` of FoundationRunLoop.
+    ///
+    /// - Parameters:
+    ///   - given: The timer, which functions call as a program does, so that the methods of its class count.
+    ///   - implementation: The object that does the work of those methods.
+    fileprivate init(_ given: any TimerBody, _ implementation: any TimerBody) {
+        (self.given, self.implementation) = (given, implementation)
+        (made, callout, interval) = (nil, nil, 0)
+        anchor = Guarded(Anchor(0))
+        let instance = Unmanaged.passUnretained(given as AnyObject).toOpaque()
+        super.init(instance, Holds(instance), order: 0)
+    }
+
+    /// The loop's timer of an instance that this library made.
+    var native: RunLoop.Timer { made.unsafelyUnwrapped }
 
     convenience init(
         _ date: CFAbsoluteTime, _ interval: CFTimeInterval, order: CFIndex,
@@ -85,12 +106,56 @@ final class TimerFace: ItemFace, @unchecked Sendable {
 
     /// The date of the next fire; 0 for an invalid timer, as in Core Foundation.
     var nextFireDate: CFAbsoluteTime {
+        get { isValid ? absoluteFireDate : 0 }
+        set { absoluteFireDate = newValue }
+    }
+
+    var intervalAndRepeats: (CFTimeInterval, Bool) { (timeInterval, timeInterval > 0) }
+
+    /// The present context; its `info` is `nil` after the timer has become invalid, because it has been released.
+    var currentContext: CFRunLoopTimerContext {
+        var current = context
+        if !isValid { current.info = nil }
+        return current
+    }
+
+    override var summary: String {
+        let context = currentContext
+        let text = context.copyDescription?(context.info)?.takeRetainedValue().text
+        return """
+            <CFRunLoopTimer \(instance)>{valid = \(Self.describe(isValid)), interval = \(timeInterval), \
+            tolerance = \(tolerance), next fire date = \(nextFireDate), callout = \(Self.describe(callout)), \
+            context = \(text ?? "<CFRunLoopTimer context \(context.info.map { "\($0)" } ?? "0x0")>")}
+            """
+    }
+}
+
+extension TimerFace: TimerBody {
+    var isValid: Bool { given?.isValid ?? native.isValid }
+    var timeInterval: CFTimeInterval { given?.timeInterval ?? interval }
+
+    func invalidate() {
+        if let given { given.invalidate() } else { native.invalidate() }
+    }
+
+    func fire() {
+        if let given { return given.fire() }
+        guard native.isValid else { return }
+        holds.makeCall()
+        if interval == 0 { native.invalidate() }
+    }
+
+    var absoluteFireDate: CFAbsoluteTime {
         get {
-            guard native.isValid else { return 0 }
+            if let given { return given.absoluteFireDate }
             let next = native.deadline.nanoseconds
             return anchor.withLock { $0.date + Double(next - $0.moment.nanoseconds) / 1e9 }
         }
         set {
+            if let given {
+                given.absoluteFireDate = newValue
+                return
+            }
             let new = Anchor(newValue)
             anchor.withLock {
                 $0 = new
@@ -101,27 +166,83 @@ final class TimerFace: ItemFace, @unchecked Sendable {
 
     /// The tolerance in seconds, which has an effect as on Apple's systems; the toolchain's Core Foundation ignores it.
     var tolerance: CFTimeInterval {
-        get { Dates.seconds(native.tolerance) }
-        set { native.tolerance = .nanoseconds(newValue > 0 ? Int64(min(newValue, Dates.maxWait) * 1e9) : 0) }
+        get { given?.tolerance ?? Dates.seconds(native.tolerance) }
+        set {
+            if let given {
+                given.tolerance = newValue
+                return
+            }
+            native.tolerance = .nanoseconds(newValue > 0 ? Int64(min(newValue, Dates.maxWait) * 1e9) : 0)
+        }
     }
 
-    var intervalAndRepeats: (CFTimeInterval, Bool) { (interval, interval > 0) }
-
-    /// The present context; its `info` is `nil` after the timer has become invalid, because it has been released.
-    var currentContext: CFRunLoopTimerContext {
-        var current = context
-        if !native.isValid { current.info = nil }
-        return current
+    func join(_ loop: RunLoop, _ mode: RunLoop.Mode) {
+        LoopFace.with(loop.coreFoundation, #function) { join($0, mode) }
     }
 
-    override var summary: String {
-        let context = currentContext
-        let text = context.copyDescription?(context.info)?.takeRetainedValue().text
-        return """
-            <CFRunLoopTimer \(instance)>{valid = \(Self.describe(native.isValid)), interval = \(interval), \
-            tolerance = \(tolerance), next fire date = \(nextFireDate), callout = \(Self.describe(callout)), \
-            context = \(text ?? "<CFRunLoopTimer context \(context.info.map { "\($0)" } ?? "0x0")>")}
-            """
+    @inline(__always)
+    func join(_ loop: LoopFace, _ mode: RunLoop.Mode) {
+        if let given { return given.join(loop.native, mode) }
+        add(native, to: loop) { $0.addUnlessElsewhere(native, in: mode) }
+    }
+
+    func leave(_ loop: RunLoop, _ mode: RunLoop.Mode) {
+        if let given { return given.leave(loop, mode) }
+        LoopFace.with(loop.coreFoundation, #function) { remove(native, from: mode, of: $0) }
+    }
+
+    func isIn(_ loop: RunLoop, _ mode: RunLoop.Mode) -> Bool {
+        given?.isIn(loop, mode) ?? loop.contains(native, in: mode)
+    }
+}
+
+/// A timer under either of its names, as the other name uses it.
+package protocol TimerBody: AnyObject {
+    var isValid: Bool { get }
+    /// The date of the next fire; of an invalid timer that of its last fire, or of the fire that was still to come.
+    var absoluteFireDate: CFAbsoluteTime { get set }
+    /// The seconds between fires; 0 for a timer that fires once.
+    var timeInterval: CFTimeInterval { get }
+    var tolerance: CFTimeInterval { get set }
+    /// Makes the timer's call now; a timer that fires once is invalid afterwards.
+    func fire()
+    func invalidate()
+    func join(_ loop: RunLoop, _ mode: RunLoop.Mode)
+    func leave(_ loop: RunLoop, _ mode: RunLoop.Mode)
+    func isIn(_ loop: RunLoop, _ mode: RunLoop.Mode) -> Bool
+}
+
+/// The two fields with which a class of Swift is also Core Foundation's timer.
+///
+/// After the two words that every object of Swift begins with, an instance of Core Foundation has a word that says its type,
+/// and one that this library adds.
+package struct TimerFields {
+    private let info: UInt64
+    // Set once, before another thread knows the object.
+    private var face: UnsafeMutableRawPointer?
+
+    package init() {
+        // Makes the types known, if nothing has done so.
+        _ = RLKind.timer.typeID
+        info = rl_info(.timer)
+    }
+
+    /// Makes `timer`, which has these fields, an instance of Core Foundation; `implementation` does its work.
+    package mutating func begin(_ timer: any TimerBody, _ implementation: any TimerBody) {
+        face = Unmanaged.passRetained(TimerFace(timer, implementation)).toOpaque()
+    }
+
+    /// Releases what the fields hold; called when the object is released.
+    package func end() {
+        if let face { Unmanaged<TimerFace>.fromOpaque(face).release() }
+    }
+
+    /// The object that does the timer's work.
+    package var implementation: any TimerBody {
+        guard let face else { fatalError("A timer is used before its initialiser has returned.") }
+        // SAFETY: a timer's face, which lives as long as the timer.
+        let body = Unmanaged<TimerFace>.fromOpaque(face).takeUnretainedValue()
+        return body.implementation ?? body
     }
 }
 
@@ -166,9 +287,7 @@ public func CFRunLoopTimerCreateWithHandler(
 public func CFRunLoopAddTimer(_ rl: CFRunLoop!, _ timer: CFRunLoopTimer!, _ mode: CFString!) {
     let mode = RunLoop.Mode(mode, #function)
     LoopFace.with(rl, #function) { loop in
-        TimerFace.with(timer, #function) { timer in
-            timer.add(timer.native, to: loop) { $0.addUnlessElsewhere(timer.native, in: mode) }
-        }
+        TimerFace.with(timer, #function) { timer in timer.join(loop, mode) }
     }
 }
 
@@ -180,8 +299,7 @@ public func CFRunLoopAddTimer(_ rl: CFRunLoop!, _ timer: CFRunLoopTimer!, _ mode
 /// Removes a timer from a mode of a loop.
 @_cdecl("RLRunLoopRemoveTimer")
 public func CFRunLoopRemoveTimer(_ rl: CFRunLoop!, _ timer: CFRunLoopTimer!, _ mode: CFString!) {
-    let face = TimerFace.of(timer, #function)
-    face.remove(face.native, from: RunLoop.Mode(mode, #function), of: LoopFace.of(rl, #function))
+    TimerFace.of(timer, #function).leave(LoopFace.of(rl, #function).native, RunLoop.Mode(mode, #function))
 }
 
 /// Removes a timer from a mode of a loop.
@@ -194,7 +312,7 @@ public func CFRunLoopRemoveTimer(_ rl: CFRunLoop!, _ timer: CFRunLoopTimer!, _ m
 @discardableResult
 public func CFRunLoopContainsTimer(_ rl: CFRunLoop!, _ timer: CFRunLoopTimer!, _ mode: CFString!) -> Bool {
     let mode = RunLoop.Mode(mode, #function)
-    return LoopFace.of(rl, #function).native.contains(TimerFace.of(timer, #function).native, in: mode)
+    return TimerFace.of(timer, #function).isIn(LoopFace.of(rl, #function).native, mode)
 }
 
 /// Whether a timer is in a mode of a loop.
@@ -241,12 +359,12 @@ public func CFRunLoopTimerGetOrder(_ timer: CFRunLoopTimer!) -> CFIndex { TimerF
 
 /// Removes the timer from its loop for good, and releases its `info`.
 @_cdecl("RLRunLoopTimerInvalidate")
-public func CFRunLoopTimerInvalidate(_ timer: CFRunLoopTimer!) { TimerFace.of(timer, #function).native.invalidate() }
+public func CFRunLoopTimerInvalidate(_ timer: CFRunLoopTimer!) { TimerFace.of(timer, #function).invalidate() }
 
 /// Whether the timer can still fire.
 @_cdecl("RLRunLoopTimerIsValid")
 @discardableResult
-public func CFRunLoopTimerIsValid(_ timer: CFRunLoopTimer!) -> Bool { TimerFace.of(timer, #function).native.isValid }
+public func CFRunLoopTimerIsValid(_ timer: CFRunLoopTimer!) -> Bool { TimerFace.of(timer, #function).isValid }
 
 /// Copies the timer's context.
 @_cdecl("RLRunLoopTimerGetContext")

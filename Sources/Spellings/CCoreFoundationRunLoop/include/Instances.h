@@ -51,6 +51,9 @@ typedef struct {
 
 extern uint64_t rl_infos[4];
 
+/// The `info` of a type's instances, after `rl_register_types`.
+static inline uint64_t rl_info(RLKind kind) { return rl_infos[kind]; }
+
 /// The object of an instance; `NULL` if it is an instance of another type, or `NULL` itself.
 static inline void *_Nullable rl_object(const void *_Nullable instance, RLKind kind) {
     const RLInstance *known = (const RLInstance *)instance;

@@ -9,8 +9,59 @@ public import CoreFoundationRunLoop
 internal import Foundation
 internal import RunLoops
 
-// On Apple's systems `CFRunLoopTimer` and `Timer` are one object under two names. Here they are two types, and each of the two
-// families of functions takes both.
+// As on Apple's systems, `CFRunLoopTimer` and `Timer` are one object under two names. The compiler converts one into the other
+// there; on Linux it sees two types, so that each of the two families of functions takes both.
+
+extension Timer {
+    /// The timer under Core Foundation's name: the same object.
+    ///
+    /// For what takes no `Timer`, such as a variable of the other type. Each function of Core Foundation's timers takes both.
+    ///
+    /// - Complexity: O(1).
+    public var coreFoundation: CFRunLoopTimer {
+        // SAFETY: a timer begins with the fields of Core Foundation's instances.
+        unsafeBitCast(self, to: CFRunLoopTimer.self)
+    }
+}
+
+extension CFRunLoopTimer {
+    /// The timer under Foundation's name: the same object.
+    ///
+    /// - Precondition: the timer is of this package. A timer of Core Foundation's own run loop traps.
+    /// - Complexity: O(1).
+    public var foundation: Timer {
+        guard let timer = (self as AnyObject) as? Timer else {
+            fatalError(
+                "\(self) is a timer of Core Foundation's own run loop, and no Timer: import FoundationRunLoop in the file that makes it, in place of CoreFoundation and Foundation."
+            )
+        }
+        return timer
+    }
+}
+
+/// Makes a timer that calls a function; the timer fires once if the interval is zero or less.
+///
+/// Chosen where a `Timer` is wanted.
+@_disfavoredOverload
+@discardableResult
+public func CFRunLoopTimerCreate(
+    _ allocator: CFAllocator!, _ fireDate: CFAbsoluteTime, _ interval: CFTimeInterval, _ flags: CFOptionFlags,
+    _ order: CFIndex, _ callout: CFRunLoopTimerCallBack!, _ context: UnsafeMutablePointer<CFRunLoopTimerContext>!
+) -> Timer! {
+    CoreFoundationRunLoop.CFRunLoopTimerCreate(allocator, fireDate, interval, flags, order, callout, context).foundation
+}
+
+/// Makes a timer that calls a closure; the timer fires once if the interval is zero or less.
+///
+/// Chosen where a `Timer` is wanted.
+@_disfavoredOverload
+@discardableResult
+public func CFRunLoopTimerCreateWithHandler(
+    _ allocator: CFAllocator!, _ fireDate: CFAbsoluteTime, _ interval: CFTimeInterval, _ flags: CFOptionFlags,
+    _ order: CFIndex, _ block: ((CFRunLoopTimer?) -> Void)!
+) -> Timer! {
+    CoreFoundationRunLoop.CFRunLoopTimerCreateWithHandler(allocator, fireDate, interval, flags, order, block).foundation
+}
 
 extension RunLoop {
     /// Adds a timer of Core Foundation's type to `mode`, or with `.common` to all common modes.
@@ -91,6 +142,17 @@ public func CFRunLoopTimerGetInterval(_ timer: Timer) -> CFTimeInterval { timer.
 @_disfavoredOverload
 @discardableResult
 public func CFRunLoopTimerDoesRepeat(_ timer: Timer) -> Bool { timer.timeInterval > 0 }
+
+/// Returns the order that the timer was made with, which has no effect; 0 for a timer of Foundation's initialisers.
+@_disfavoredOverload
+@discardableResult
+public func CFRunLoopTimerGetOrder(_ timer: Timer) -> CFIndex { CFRunLoopTimerGetOrder(timer.coreFoundation) }
+
+/// Copies the timer's context, which is empty for a timer of Foundation's initialisers.
+@_disfavoredOverload
+public func CFRunLoopTimerGetContext(_ timer: Timer, _ context: UnsafeMutablePointer<CFRunLoopTimerContext>!) {
+    CFRunLoopTimerGetContext(timer.coreFoundation, context)
+}
 
 /// Removes the timer from its loop for good.
 @_disfavoredOverload

@@ -3,8 +3,8 @@
 
 #if os(Linux) && !EXPORTS_ORIGINALS
 public import Foundation
-internal import RunLoops
-internal import Synchronization
+internal import CoreFoundationRunLoop
+package import RunLoops
 
 /// Calls a closure at a date, once or repeatedly, on the thread of a run loop.
 ///
@@ -13,35 +13,16 @@ internal import Synchronization
 /// #4712](https://github.com/swiftlang/swift-corelibs-foundation/issues/4712)). Its ``tolerance`` has an effect
 /// ([#5183](https://github.com/swiftlang/swift-corelibs-foundation/issues/5183)).
 ///
+/// A timer is also a `CFRunLoopTimer`, as on Apple's systems: see ``coreFoundation``.
+///
 /// The loop keeps the timer until it is invalid. A timer in no loop is kept by its owner alone.
 ///
 /// Thread safety: as in Foundation, the class is not `Sendable`. ``invalidate()`` may be called from any thread.
 open class Timer: NSObject {
-    private let handler: @Sendable (Timer) -> Void
-    /// Seconds between fires; 0 for a timer that fires once.
-    private let interval: TimeInterval
-    private let state: Mutex<State>
-
-    private struct State {
-        /// When the timer fires next, or when it last fired if it is no longer valid.
-        var instant: RunLoops.RunLoop.Instant
-        /// The date of `instant` on the wall clock; `nil` until a caller has set or read it.
-        var date: Date?
-        var tolerance: TimeInterval = 0
-        var isInvalid = false
-        /// The loop's own timer, from the time when this timer was first added to a loop until it is invalid.
-        ///
-        /// Weak: the loop keeps its own timer, which keeps this timer, until it is invalid or the thread ends.
-        weak var native: RunLoops.RunLoop.Timer?
-        var isAdded = false
-
-        /// Whether the timer can still fire; a timer that was added becomes invalid with the loop's own timer.
-        var isValid: Bool { !isInvalid && (!isAdded || native?.isValid == true) }
-
-        mutating func set(_ instant: RunLoops.RunLoop.Instant, _ date: Date? = nil) {
-            (self.instant, self.date) = (instant, date)
-        }
-    }
+    // First of all fields: with them the timer is also a `CFRunLoopTimer`. One that Core Foundation's functions have made has no
+    // other field.
+    private var fields = TimerFields()
+    private var implementation: any TimerBody { fields.implementation }
 
     // MARK: Making
 
@@ -57,9 +38,10 @@ open class Timer: NSObject {
     public init(
         fire date: Date, interval: TimeInterval, repeats: Bool, block: @Sendable @escaping (Timer) -> Void
     ) {
-        handler = block
-        self.interval = repeats ? Self.positive(interval) : 0
-        state = Mutex(State(instant: RunLoops.RunLoop.Instant(after: Duration(until: date)), date: date))
+        super.init()
+        let instant = RunLoops.RunLoop.Instant(after: Duration(until: date))
+        let interval = repeats ? Self.positive(interval) : 0
+        fields.begin(self, TimerImplementation(self, instant, date, interval: interval, block))
     }
 
     /// Makes a timer that fires when `interval` has passed from now, and, if it repeats, again after each `interval`.
@@ -70,11 +52,13 @@ open class Timer: NSObject {
     ///   - block: Called with the timer at each fire, on the thread of the loop.
     /// - Precondition: `interval` is a number.
     public init(timeInterval interval: TimeInterval, repeats: Bool, block: @Sendable @escaping (Timer) -> Void) {
+        super.init()
         let interval = Self.positive(interval)
-        handler = block
-        self.interval = repeats ? interval : 0
-        state = Mutex(State(instant: RunLoops.RunLoop.Instant(after: Duration(seconds: interval))))
+        let instant = RunLoops.RunLoop.Instant(after: Duration(seconds: interval))
+        fields.begin(self, TimerImplementation(self, instant, nil, interval: repeats ? interval : 0, block))
     }
+
+    deinit { fields.end() }
 
     /// Makes a timer, and adds it to the default mode of the calling thread's loop.
     ///
@@ -102,18 +86,7 @@ open class Timer: NSObject {
     /// Calls the closure now; a timer that fires once is invalid afterwards.
     ///
     /// The dates of a repeating timer do not change. A call for an invalid timer does nothing.
-    open func fire() {
-        guard isValid else { return }
-        handler(self)
-        if interval == 0 { invalidate() }
-    }
-
-    /// Called by the loop's own timer when it fires.
-    private func fires(_ native: RunLoops.RunLoop.Timer) {
-        let instant = native.deadline
-        state.withLock { $0.set(instant, $0.instant == instant ? $0.date : nil) }
-        handler(self)
-    }
+    open func fire() { implementation.fire() }
 
     /// The date at which the timer fires next; for an invalid timer the date of its last fire, or of the fire that was
     /// still to come.
@@ -122,46 +95,20 @@ open class Timer: NSObject {
     /// the loop's next turn. Setting the date of an invalid timer has no effect.
     /// - Complexity: O(log n) in the timers of the loop to set.
     open var fireDate: Date {
-        get {
-            state.withLock { state in
-                if let native = state.native, native.isValid, native.deadline != state.instant {
-                    state.set(native.deadline)
-                }
-                let date = state.date ?? Date(state.instant)
-                // The same answer at each ask, although both clocks go on in between.
-                state.date = date
-                return date
-            }
-        }
-        set {
-            state.withLock { state in
-                guard state.isValid else { return }
-                state.set(RunLoops.RunLoop.Instant(after: Duration(until: newValue)), newValue)
-                guard let native = state.native else { return }
-                native.deadline = state.instant
-                // An instant that has passed counts as the present one.
-                state.instant = native.deadline
-            }
-        }
+        get { Date(timeIntervalSinceReferenceDate: implementation.absoluteFireDate) }
+        set { implementation.absoluteFireDate = newValue.timeIntervalSinceReferenceDate }
     }
 
     /// The seconds between fires; 0 for a timer that fires once.
-    open var timeInterval: TimeInterval { interval }
+    open var timeInterval: TimeInterval { implementation.timeInterval }
 
     /// How many seconds later than its date the timer may fire, which saves wake-ups; the timer never fires earlier.
     ///
     /// A negative value counts as 0. At most half the interval counts, as in Core Foundation.
     /// - Precondition: the value set is a number.
     open var tolerance: TimeInterval {
-        get { state.withLock { $0.tolerance } }
-        set {
-            let wished = Duration(seconds: newValue)
-            state.withLock { state in
-                state.tolerance = max(0, interval > 0 ? min(newValue, interval / 2) : newValue)
-                // The loop has the same bounds.
-                state.native?.tolerance = wished
-            }
-        }
+        get { implementation.tolerance }
+        set { implementation.tolerance = newValue }
     }
 
     /// Always `nil`, as in Foundation on Linux, whose initialisers take no such object: the closure captures what it
@@ -171,66 +118,28 @@ open class Timer: NSObject {
     // MARK: The end
 
     /// Whether the timer can still fire.
-    open var isValid: Bool { state.withLock { $0.isValid } }
+    open var isValid: Bool { implementation.isValid }
 
     /// Removes the timer from its loop for good; a second call does nothing.
-    open func invalidate() {
-        let native = state.withLock { state -> RunLoops.RunLoop.Timer? in
-            if let native = state.native, native.isValid, native.deadline != state.instant {
-                state.set(native.deadline)
-            }
-            state.isInvalid = true
-            return state.native.take()
-        }
-        // Releases the reference to this timer, which may be the last one, with no lock held.
-        withExtendedLifetime(self) { native?.invalidate() }
+    open func invalidate() { implementation.invalidate() }
+}
+
+extension Timer: TimerBody {
+    package var absoluteFireDate: TimeInterval {
+        get { fireDate.timeIntervalSinceReferenceDate }
+        set { fireDate = Date(timeIntervalSinceReferenceDate: newValue) }
     }
 
-    // MARK: In a loop
-
-    /// Adds the timer to a mode; the first call makes the loop's own timer, which keeps this timer.
-    func join(_ loop: RunLoops.RunLoop, _ mode: RunLoops.RunLoop.Mode) {
-        state.withLock { state in
-            guard state.isValid else { return }
-            if let native = state.native {
-                // As in Foundation, a timer of another loop stays there.
-                loop.addUnlessElsewhere(native, in: mode)
-                return
-            }
-            nonisolated(unsafe) let timer = self
-            let native = RunLoops.RunLoop.Timer.sendable(
-                .at(state.instant, every: interval > 0 ? Duration(seconds: interval) : nil),
-                tolerance: Duration(seconds: state.tolerance)
-            ) { timer.fires($0) }
-            // A date that has passed is now the present one; read before the loop's thread can move it.
-            let instant = native.deadline
-            guard loop.add(native, in: mode) else { return }
-            (state.native, state.isAdded, state.instant) = (native, true, instant)
-        }
-    }
-
-    /// Removes the timer from a mode; after the last mode, the timer is as before it was added to a loop.
-    func leave(_ loop: RunLoops.RunLoop, _ mode: RunLoops.RunLoop.Mode) {
-        let left = state.withLock { state -> RunLoops.RunLoop.Timer? in
-            guard let native = state.native, native.isValid else { return nil }
-            let modes = loop.modes + [.common]
-            let isInLoop = { modes.contains { loop.contains(native, in: $0) } }
-            guard isInLoop() else { return nil }
-            loop.remove(native, from: mode)
-            if isInLoop() { return nil }
-            state.set(native.deadline, state.instant == native.deadline ? state.date : nil)
-            (state.native, state.isAdded) = (nil, false)
-            return native
-        }
-        // Releases the reference to this timer, which may be the last one, with no lock held.
-        withExtendedLifetime(self) { left?.invalidate() }
-    }
-
-    /// Whether the timer is in a mode of a loop.
-    func isIn(_ loop: RunLoops.RunLoop, _ mode: RunLoops.RunLoop.Mode) -> Bool {
-        state.withLock { state in state.native.map { loop.contains($0, in: mode) } ?? false }
+    package func join(_ loop: RunLoops.RunLoop, _ mode: RunLoops.RunLoop.Mode) { implementation.join(loop, mode) }
+    package func leave(_ loop: RunLoops.RunLoop, _ mode: RunLoops.RunLoop.Mode) { implementation.leave(loop, mode) }
+    package func isIn(_ loop: RunLoops.RunLoop, _ mode: RunLoops.RunLoop.Mode) -> Bool {
+        implementation.isIn(loop, mode)
     }
 }
+
+/// Called by CCoreFoundationRunLoop: timers of Core Foundation's functions are of this class too.
+@_cdecl("rl_class_of_timers")
+func classOfTimers() -> UnsafeRawPointer { unsafeBitCast(Timer.self, to: UnsafeRawPointer.self) }
 
 // As in Foundation.
 @available(*, unavailable)
