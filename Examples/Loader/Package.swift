@@ -8,6 +8,7 @@ let settings: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .
 let loops: [Target.Dependency] = [
     .product(name: "RunLoops", package: "swift-run-loops"), .product(name: "RunLoopsKit", package: "swift-run-loops"),
 ]
+let events: Target.Dependency = .product(name: "RunLoopsEvents", package: "swift-run-loops")
 let screen: Target.Dependency = .product(name: "LoopUI", package: "swift-run-loops")
 let testing: Target.Dependency = .product(name: "LoopUITesting", package: "swift-run-loops")
 
@@ -23,9 +24,10 @@ let package = Package(
     // A link with the name of the package: the folder of a checkout may have any.
     dependencies: [.package(path: "../.package/swift-run-loops")],
     targets: [
-        .target(name: "Loading", dependencies: loops, swiftSettings: settings),
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .target(name: "Loading", dependencies: ["CCurl", events] + loops, swiftSettings: settings),
         .target(name: "LoadingPictures", dependencies: ["Loading", screen] + loops, swiftSettings: settings),
-        .target(name: "Serving", dependencies: ["Loading"] + loops, swiftSettings: settings),
+        .target(name: "Serving", dependencies: [events] + loops, swiftSettings: settings),
         .executableTarget(name: "loader", dependencies: ["Loading", "Serving"] + loops, swiftSettings: settings),
         .testTarget(name: "LoadingTests", dependencies: ["Loading", "Serving"] + loops, swiftSettings: settings),
         .testTarget(

@@ -20,6 +20,8 @@ package import RunLoops
     public private(set) var isOpen = false
     /// Whether the application has suspended the display.
     public private(set) var isSuspended = false
+    /// The notifications that the application has presented.
+    public private(set) var notifications: [String] = []
     private var queue: InputQueue?
 
     /// Makes a display of the given size, in points.
@@ -47,6 +49,12 @@ package import RunLoops
     /// Calls the handler of a test that has set one; otherwise returns false, so that the application uses its own 60
     /// frames a second.
     public func requestScreenFrame() -> Bool { frameRequestHandler?() ?? false }
+
+    /// Records the notification.
+    public func presentNotification(_ text: String) -> Bool {
+        notifications.append(text)
+        return true
+    }
 
     /// Records the change of the display's state.
     public func suspend() { isSuspended = true }

@@ -313,14 +313,28 @@ internal import Synchronization
         set { modes.hasKittyPictures = newValue }
     }
 
+    /// Whether the restoration ends a link, of which the terminal may have received the beginning alone.
+    package var hasLinks: Bool {
+        get { modes.hasLinks }
+        set {
+            if newValue == modes.hasLinks { return }
+            modes.hasLinks = newValue
+            prepareRestoration()
+        }
+    }
+
     /// The bytes that a restoration begins with, such as those that move the cursor below what the program shows.
     package var closing: String {
         get { modes.closing }
         set {
             if newValue == modes.closing { return }
             modes.closing = newValue
-            if session.connection != nil, !session.isSuspended { Device.prepare(leaving: modes.leaving) }
+            prepareRestoration()
         }
+    }
+
+    private func prepareRestoration() {
+        if session.connection != nil, !session.isSuspended { Device.prepare(leaving: modes.leaving) }
     }
 
     // MARK: Output

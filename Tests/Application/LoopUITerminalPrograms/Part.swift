@@ -47,6 +47,7 @@ final class PartView: View {
             case .character("p"): application.printLine("printed \(keys)\u{1B}.")
             case .character("+"): terminal?.rows = (terminal?.rows ?? 0) + 2
             case .character("-"): terminal?.rows = (terminal?.rows ?? 0) - 2
+            case .character("n"): application.presentNotification("notified")
             case .character("x"): abort()
             case .character("q"): application.terminate()
             default: break

@@ -22,6 +22,8 @@ final class Board: View {
     fileprivate var ticks = 0
     /// How a child has ended.
     fileprivate var note = ""
+    /// A text that leads to a page.
+    fileprivate var page = ""
     private let act: () -> Void
 
     init(act: @escaping () -> Void) {
@@ -40,6 +42,9 @@ final class Board: View {
             "size \(Int(canvas.size.width)) \(Int(canvas.size.height))", "日本 é ✓",
         ]
         canvas.write(note, at: Point(2, 7))
+        canvas.write(
+            page, at: Point(2, 8),
+            style: Style(.blue, on: .clear, .underline, link: Link("https://example.org/page one")))
         if ticks > 0 {
             let letter = Character(Unicode.Scalar(UInt8(0x41 + ticks % 26)))
             canvas.fill(Rect(1, 7, canvas.size.width - 2, 12), with: letter, style: .plain)
@@ -101,7 +106,14 @@ final class Program: ApplicationDelegate {
 
     func applicationDidFinishLaunching(_ application: Application) {
         let scene = scene
-        let board = Board { [weak self] in if scene == "release" { self?.release() } else { Self.act(scene) } }
+        let board = Board { [weak self] in
+            switch scene {
+            case "release": self?.release()
+            case "notify": self?.notify()
+            case "notify-released": self?.release { self?.notify() }
+            default: Self.act(scene)
+            }
+        }
         let controller = ViewController()
         controller.title = "Board"
         controller.view = board
@@ -110,6 +122,7 @@ final class Program: ApplicationDelegate {
         window.makeKeyAndVisible()
         board.becomeFirstResponder()
         self.board = board
+        if scene == "link" { board.page = "the page" }
         if scene == "tick" { tick(board, application) }
         if scene == "hurry" { (application.display as? Terminal)?.timing.sequenceTimeout = .milliseconds(100) }
         if scene == "picture" {
@@ -134,13 +147,20 @@ final class Program: ApplicationDelegate {
         application.loop.add(timer, in: .common)
     }
 
+    private func notify() {
+        let isShown = Application.current?.presentNotification("Built: Käse\u{1B}]2;x\u{7}") ?? false
+        board?.note = "notified \(isShown)"
+        board?.setNeedsDisplay()
+    }
+
     /// Gives the terminal to a shell's commands.
-    private func release() {
+    private func release(first: @escaping () -> Void = {}) {
         print("printed before")
         Task { [self] in
             guard let application = Application.current else { return }
             let script = getenv("SCRIPT").map { String(cString: $0) } ?? ""
             let exit = try await application.withTerminalReleased {
+                first()
                 let child = try Child.spawn(.path("/bin/sh"), arguments: ["-c", script])
                 return try await application.loop.exit(of: child)
             }

@@ -8,10 +8,14 @@ import TerminalTestSupport
 import Testing
 
 @testable import LoopUITerminal
+@testable import RunLoopsTerminal
 
 @Suite(.ownThread) struct EncoderTests {
-    private func encoder(_ colors: DisplayAbilities.Colors = .direct, unicode: Bool = true) -> Encoder {
+    private func encoder(
+        _ colors: DisplayAbilities.Colors = .direct, unicode: Bool = true, links: Bool = true
+    ) -> Encoder {
         var encoder = Encoder()
+        encoder.abilities.hasLinks = links
         encoder.abilities.colors = colors
         encoder.abilities.hasUnicode = unicode
         return encoder
@@ -43,6 +47,7 @@ import Testing
         if place.text == "\u{301}" { place.text = " \u{301}" }
         place.foreground = name(cell.style.foreground, 30)
         place.background = name(cell.style.background, 40)
+        place.link = cell.style.link.map { .init(identifier: "id=\(cell.style.linkNumber)", address: $0.address) }
         let codes = [1, 2, 3, 4, 7, 9]
         for bit in 0..<6 where cell.style.attributes.rawValue & 1 << bit != 0 { place.attributes.insert(codes[bit]) }
         return place
@@ -73,6 +78,8 @@ import Testing
         "\u{301}", "✓ ✗ …", "☎\u{FE0F}",
     ]
 
+    private static let links = ["https://example.org/a", "file:///b;c", "mailto:d"].map { Link($0) }
+
     @Test func `After any sequence of frames the terminal shows the last frame`() {
         var random = SeededRandom(3)
         for round in 0..<60 {
@@ -89,7 +96,8 @@ import Testing
                         colors.randomElement(using: &random)!,
                         on: Bool.random(using: &random) ? .default : colors.randomElement(using: &random)!,
                         Style.Attributes(
-                            rawValue: Bool.random(using: &random) ? 0 : UInt32.random(in: 0..<64, using: &random)))
+                            rawValue: Bool.random(using: &random) ? 0 : UInt32.random(in: 0..<64, using: &random)),
+                        link: Bool.random(using: &random) ? nil : Self.links.randomElement(using: &random)!)
                     let place = Point(
                         Double(Int.random(in: -3..<width, using: &random)),
                         Double(Int.random(in: 0..<height, using: &random)))
@@ -113,6 +121,7 @@ import Testing
                     #expect(screen.x == Int(cursor.x) && screen.y == Int(cursor.y))
                 }
                 #expect(!screen.modes.contains(2026))
+                #expect(screen.openLink == nil)
             }
         }
     }
@@ -234,6 +243,92 @@ import Testing
         #expect(screen.complaints == [])
         #expect(screen.text(row: 0) == text + "|")
         #expect(screen[text.cellWidth, 0].text == "|")
+    }
+
+    // MARK: Links
+
+    @Test func `A link is written around its text, and the frame ends without one`() throws {
+        let link = try #require(Link("https://example.org/a"))
+        let id = Style(link: link).linkNumber
+        var encoder = encoder()
+        _ = encoder.encode(frame(20, 1) { _ in })
+        let linked = frame(20, 1) {
+            $0.write("see", at: .zero)
+            $0.write("a b", at: Point(4, 0), style: Style(link: link))
+        }
+        let text = String(decoding: encoder.encode(linked), as: UTF8.self)
+        #expect(text == "\u{1B}[Hsee \u{1B}]8;id=\(id);https://example.org/a\u{1B}\\a b\u{1B}]8;;\u{1B}\\")
+        #expect(encoder.encode(linked).isEmpty)
+        // A letter that changes later has the same identifier, so that the terminal marks the whole text as one link.
+        let changed = frame(20, 1) {
+            $0.write("see", at: .zero)
+            $0.write("a c", at: Point(4, 0), style: Style(link: link))
+        }
+        let update = String(decoding: encoder.encode(changed), as: UTF8.self)
+        #expect(update == "\u{8}\u{1B}]8;id=\(id);https://example.org/a\u{1B}\\c\u{1B}]8;;\u{1B}\\")
+    }
+
+    @Test
+    func `Frames without links take the same bytes with and without the ability, and links without it are text alone`()
+    {
+        let plain = frame(30, 3) { $0.write("some letters", at: Point(1, 1), style: Style(.red, .bold)) }
+        var (able, unable) = (encoder(), encoder(links: false))
+        #expect(able.encode(plain) == unable.encode(plain))
+        let linked = frame(30, 3) {
+            $0.write("other letters", at: Point(1, 1), style: Style(.red, .bold, link: Self.links[0]))
+        }
+        let unlinked = frame(30, 3) { $0.write("other letters", at: Point(1, 1), style: Style(.red, .bold)) }
+        #expect(unable.encode(linked) == able.encode(unlinked))
+        #expect(!able.hasWrittenLinks && !unable.hasWrittenLinks)
+    }
+
+    @Test func `A link whose number has lost its address is text alone`() {
+        var style = Style(.red)
+        var grid = CellGrid(width: 4, height: 1)
+        for number in 0..<10_000 {
+            style.link = Link("https://example.org/lost/\(number)")
+            if number == 0 { grid = CellGrid(width: 4, height: 1, filledWith: Cell(Glyph("x"), style)) }
+        }
+        // The cells as bytes, as they would be without a grid that keeps the link.
+        let stale = grid[0, 0]
+        grid = CellGrid(width: 4, height: 1)
+        for number in 10_000..<20_000 { style.link = Link("https://example.org/lost/\(number)") }
+        let later = CellGrid(width: 4, height: 1, filledWith: stale)
+        #expect(stale.style.linkNumber != 0 && stale.style.link == nil)
+        var encoder = encoder()
+        var screen = ScreenModel(width: 4, height: 1)
+        screen.feed(encoder.encode(Frame(cells: later)))
+        #expect(screen.text == "xxxx\n" && screen[0, 0].link == nil && screen.complaints == [])
+    }
+
+    @Test(arguments: [false, true])
+    func `A frame that is cut at any byte leaves no link to the shell or the next frame`(isPart: Bool) {
+        let linked = frame(12, 2) {
+            $0.write("abc", at: .zero, style: Style(link: Self.links[0]))
+            $0.write("def", at: Point(6, 1), style: Style(.red, link: Self.links[1]))
+        }
+        var modes = ScreenModes()
+        modes.hasLinks = true
+        var whole = encoder()
+        whole.isPart = isPart
+        let bytes = whole.encode(linked)
+        let plain = frame(12, 2) { $0.write("plain", at: .zero) }
+        for count in 0...bytes.count {
+            var encoder = encoder()
+            encoder.isPart = isPart
+            _ = encoder.encode(linked)
+            var screen = ScreenModel(width: 12, height: 2)
+            screen.feed(bytes.prefix(count))
+            var left = screen
+            left.feed(Array(modes.leaving.utf8))
+            #expect(left.openLink == nil, "\(count)")
+            // As after the program was stopped, and has dropped what the terminal had not taken.
+            encoder.forget()
+            screen.feed(Array(modes.enteringAgain.utf8))
+            screen.feed(encoder.encode(plain))
+            #expect(screen.openLink == nil && screen[0, 0].link == nil, "\(count)")
+            if !isPart { #expect(differences(screen, plain.cells) == [], "\(count)") }
+        }
     }
 
     @Test func `Only a large update is synchronized`() {

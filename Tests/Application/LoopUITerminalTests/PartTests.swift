@@ -50,6 +50,18 @@ import Testing
         #expect(terminal.screen.modes == [7, 25])
     }
 
+    @Test func `A notification does not disturb a part of the screen`() throws {
+        let terminal = try open("echo before; exec \"$program\" part")
+        try expect(["before"] + rows(3, keys: 0), on: terminal)
+        terminal.send("n")
+        try terminal.wait("a notification") { $0.screen.notifications == ["notified"] }
+        try expect(["before"] + rows(3, keys: 1), on: terminal)
+        terminal.send("p")
+        try expect(["before", "printed 2."] + rows(3, keys: 2), on: terminal)
+        terminal.send("q")
+        #expect(terminal.waitForEnd() == .status(0))
+    }
+
     @Test func `After a change of the terminal's size the part is drawn in its place`() throws {
         let terminal = try open("echo before; exec \"$program\" part")
         try expect(["before"] + rows(3, keys: 0), on: terminal)

@@ -109,7 +109,7 @@ import Testing
         kept = CellGrid(width: 2, height: 1)
         let loose = Glyph(composed(1))
         var wrong = 0
-        for number in 1..<3 * ComposedCharacter.recentCount {
+        for number in 1..<3 * Glyph.characters.recentCount {
             let character = composed(number)
             if Glyph(character).character != character { wrong += 1 }
         }
@@ -123,10 +123,10 @@ import Testing
 
     @Test func `A grid releases composed characters that it no longer shows`() {
         var grid = CellGrid(width: 10, height: 2)
-        weak var first: ComposedCharacter?
+        weak var first: Numbered<Character>?
         // Characters of this test alone: a character that another test has made already replaces no older one.
         let start = 1 << 18
-        let last = start + 2 * ComposedCharacter.recentCount - 1
+        let last = start + 2 * Glyph.characters.recentCount - 1
         for number in start...last {
             let glyph = Glyph(composed(number))
             grid[number % 10, 0].glyph = glyph

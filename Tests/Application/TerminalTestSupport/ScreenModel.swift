@@ -12,8 +12,17 @@ package struct ScreenModel {
         package var foreground = "39"
         package var background = "49"
         package var attributes: Set<Int> = []
+        /// The address of the link, with its identifier.
+        package var link: Link?
 
         package init() {}
+    }
+
+    package struct Link: Equatable {
+        package let identifier: String
+        package let address: String
+
+        package init(identifier: String, address: String) { (self.identifier, self.address) = (identifier, address) }
     }
 
     package let width: Int
@@ -26,6 +35,9 @@ package struct ScreenModel {
     package private(set) var everSet: Set<Int> = []
     package private(set) var keyboardFlags: [String] = []
     package private(set) var titles: [String] = []
+    package private(set) var notifications: [String] = []
+    /// The link of what is written next.
+    package var openLink: Link? { pen.link }
     package private(set) var complaints: [String] = []
     /// The rows that have left the screen at the top.
     package private(set) var scrolled: [String] = []
@@ -137,18 +149,36 @@ package struct ScreenModel {
         guard index + 1 < rest.count else { return nil }
         switch rest[index + 1] {
         case UInt8(ascii: "["):
-            guard let end = rest[(index + 2)...].firstIndex(where: { 0x40...0x7E ~= $0 }) else { return nil }
+            guard let end = rest[(index + 2)...].firstIndex(where: { 0x40...0x7E ~= $0 || $0 == 0x1B }) else {
+                return nil
+            }
+            // An escape cuts a sequence.
+            if rest[end] == 0x1B { return end }
             control(String(decoding: rest[index + 2..<end], as: UTF8.self), Character(Unicode.Scalar(rest[end])))
             return end + 1
         case UInt8(ascii: "]"), UInt8(ascii: "P"):
-            guard let end = rest[(index + 2)...].firstIndex(of: 0x1B), end + 1 < rest.count else { return nil }
-            let text = String(decoding: rest[index + 2..<end], as: UTF8.self)
-            if text.hasPrefix("2;") { titles.append(String(text.dropFirst(2))) }
-            return end + 2
+            guard let end = rest[(index + 2)...].firstIndex(where: { $0 == 0x1B || $0 == 0x07 }) else { return nil }
+            string(String(decoding: rest[index + 2..<end], as: UTF8.self))
+            // An escape that no backslash follows ends the string, and begins the next sequence.
+            if rest[end] == 0x07 { return end + 1 }
+            return end + 1 < rest.count ? (rest[end + 1] == UInt8(ascii: "\\") ? end + 2 : end) : nil
+        case 0x1B: return index + 1
         case UInt8(ascii: "\\"): return index + 2
         default:
             complaints.append("escape \(rest[index + 1])")
             return index + 2
+        }
+    }
+
+    private mutating func string(_ text: String) {
+        if text.hasPrefix("2;") { titles.append(String(text.dropFirst(2))) }
+        if text.hasPrefix("9;") { notifications.append(String(text.dropFirst(2))) }
+        guard text.hasPrefix("8;") else { return }
+        let parts = text.split(separator: ";", maxSplits: 2, omittingEmptySubsequences: false)
+        if parts.count < 3 || parts[2].isEmpty {
+            pen.link = nil
+        } else {
+            pen.link = Link(identifier: String(parts[1]), address: String(parts[2]))
         }
     }
 
@@ -198,7 +228,10 @@ package struct ScreenModel {
         var numbers = numbers[...]
         while let number = numbers.popFirst() {
             switch number {
-            case 0: pen = Place()
+            case 0:
+                let link = pen.link
+                pen = Place()
+                pen.link = link
             case 1, 2, 3, 4, 7, 9: pen.attributes.insert(number)
             case 22: pen.attributes.subtract([1, 2])
             case 23, 24, 27, 29: pen.attributes.remove(number - 20)

@@ -6,15 +6,25 @@ import Synchronization
 
 /// Receives what a connection has loaded, on the thread that made the connection.
 public protocol LoadDelegate: AnyObject {
+    /// Called once, before all bytes and after all redirects; does nothing unless implemented.
+    func connection(_ connection: LoadConnection, didReceive response: LoadResponse)
     /// Called with bytes in the order in which they arrived.
     func connection(_ connection: LoadConnection, didReceive bytes: [UInt8])
     /// Called once, after all bytes.
     func connectionDidFinish(_ connection: LoadConnection)
     /// Called once, in place of ``connectionDidFinish(_:)``.
-    func connection(_ connection: LoadConnection, didFailWith error: any Error)
+    func connection(_ connection: LoadConnection, didFailWith error: LoadError)
 }
 
-/// Loads what a server has for a name, and tells a delegate, as `NSURLConnection` does.
+extension LoadDelegate {
+    /// Does nothing.
+    public func connection(_ connection: LoadConnection, didReceive response: LoadResponse) {}
+}
+
+/// Loads an address, and calls a delegate, as `NSURLConnection` does.
+///
+/// Redirects are followed. The proxy is that of the environment variables `http_proxy`, `https_proxy` and `no_proxy`; this machine is
+/// reached without one.
 ///
 /// The delegate is called by a signalled source of the loop of the thread that made the connection, in the modes of the connection: with
 /// `[.default]` not while the user drags, with `[.common]` also then. Bytes that arrive together are one callout.
@@ -23,9 +33,8 @@ public protocol LoadDelegate: AnyObject {
 ///
 /// Thread safety: `start()` and `cancel()` may be called by any thread.
 public final class LoadConnection: @unchecked Sendable {
-    /// The name that is sent to the server.
-    public let name: String
-    let port: UInt16
+    /// The address, of `http` or `https`.
+    public let url: String
     private let loader: LoaderThread
     private let mailbox: Mailbox<LoadEvent>
     private let state: Mutex<State>
@@ -42,17 +51,14 @@ public final class LoadConnection: @unchecked Sendable {
     /// A connection of the calling thread's loop, which has not started.
     ///
     /// - Parameters:
-    ///   - name: The name that is sent to the server.
-    ///   - port: Where the server listens on this machine.
+    ///   - url: The address, of `http` or `https`.
     ///   - modes: The modes in which the delegate is called.
     ///   - loader: The threads that load.
     ///   - delegate: Is kept until the end.
     public init(
-        _ name: String, port: UInt16, modes: [RunLoop.Mode] = [.default], loader: LoaderThread,
-        delegate: any LoadDelegate
+        _ url: String, modes: [RunLoop.Mode] = [.default], loader: LoaderThread, delegate: any LoadDelegate
     ) {
-        self.name = name
-        self.port = port
+        self.url = url
         self.loader = loader
         self.delegate = delegate
         state = Mutex(State())
@@ -92,7 +98,11 @@ public final class LoadConnection: @unchecked Sendable {
         var bytes: [UInt8] = []
         var end: LoadEvent?
         for event in events {
-            if case .bytes(let more) = event { bytes += more } else { end = event }
+            switch event {
+            case .response(let response): if !isCancelled { delegate?.connection(self, didReceive: response) }
+            case .bytes(let more): bytes += more
+            case .finished, .failed, .cancelled: end = event
+            }
         }
         if !bytes.isEmpty, !isCancelled { delegate?.connection(self, didReceive: bytes) }
         guard let end else { return }
@@ -111,14 +121,9 @@ public final class LoadConnection: @unchecked Sendable {
 
 /// What happens to a load.
 enum LoadEvent: Sendable {
+    case response(LoadResponse)
     case bytes([UInt8])
     case finished
-    case failed(any Error)
+    case failed(LoadError)
     case cancelled
-}
-
-/// Why nothing was loaded.
-public enum LoadError: Error {
-    /// The threads had been stopped.
-    case stopped
 }

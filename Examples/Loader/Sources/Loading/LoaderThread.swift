@@ -27,7 +27,7 @@ public final class LoaderThread: Sendable {
         thread.stop()
         thread.join()
         network.stop()
-        for connection in list.waiting + list.underWay.values { connection.put(.failed(LoadError.stopped)) }
+        for connection in list.waiting + list.underWay.values { connection.put(.failed(.stopped)) }
     }
 
     func load(_ connection: LoadConnection) {
@@ -35,7 +35,7 @@ public final class LoaderThread: Sendable {
             list.waiting.append(connection)
             startNext()
         }
-        if !isTaken { connection.put(.failed(LoadError.stopped)) }
+        if !isTaken { connection.put(.failed(.stopped)) }
     }
 
     func cancel(_ connection: LoadConnection) {
@@ -52,12 +52,15 @@ public final class LoaderThread: Sendable {
             let connection = list.waiting.removeFirst()
             let id = ObjectIdentifier(connection)
             list.underWay[id] = connection
-            network.fetch(id, connection.name, from: connection.port) { [self, weak connection] event in
+            network.load(id, connection.url) { [self, weak connection] event in
                 connection?.put(event)
-                if case .bytes = event { return }
-                thread.post { [self] in
-                    list.underWay[id] = nil
-                    startNext()
+                switch event {
+                case .response, .bytes: break
+                case .finished, .failed, .cancelled:
+                    thread.post { [self] in
+                        list.underWay[id] = nil
+                        startNext()
+                    }
                 }
             }
         }

@@ -1,59 +1,78 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Loads files from a server in the same program, and compares every byte.
+// Loads addresses and prints what came; without any, loads files from a server in the same program, and compares every byte.
 
 import Glibc
 import Loading
 import RunLoops
 import Serving
 
-let arguments = CommandLine.arguments
-let count = arguments.firstIndex(of: "--count").flatMap { Int(arguments[min($0 + 1, arguments.count - 1)]) } ?? 20
+var arguments = Array(CommandLine.arguments.dropFirst())
+var count = 20
+if let place = arguments.firstIndex(of: "--count") {
+    count = (place + 1 < arguments.count ? Int(arguments[place + 1]) : nil) ?? count
+    arguments.removeSubrange(place..<min(place + 2, arguments.count))
+}
 
-/// Collects the bytes of all files; the main thread alone uses it.
+/// Collects the bytes of all loads; the main thread alone uses it.
 final class Collector: LoadDelegate {
+    /// What to load, and the name of the file whose bytes are expected.
+    let loads: [(url: String, name: String?)]
     private var contents: [String: [UInt8]] = [:]
-    private(set) var (files, bytes, failures, callouts) = (0, 0, 0, 0)
+    private var responses: [String: LoadResponse] = [:]
+    private(set) var (ends, bytes, failures, callouts) = (0, 0, 0, 0)
+
+    init(_ loads: [(url: String, name: String?)]) { self.loads = loads }
+
+    func connection(_ connection: LoadConnection, didReceive response: LoadResponse) {
+        responses[connection.url] = response
+    }
 
     func connection(_ connection: LoadConnection, didReceive bytes: [UInt8]) {
         callouts += 1
-        contents[connection.name, default: []] += bytes
+        contents[connection.url, default: []] += bytes
     }
 
     func connectionDidFinish(_ connection: LoadConnection) {
-        let received = contents.removeValue(forKey: connection.name) ?? []
+        let received = contents.removeValue(forKey: connection.url) ?? []
         bytes += received.count
-        if received != Server.contents(of: connection.name) { fail(connection, "the bytes differ") }
+        if let name = loads.first(where: { $0.url == connection.url })?.name {
+            if received != Server.contents(of: name) { fail(connection, "the bytes differ") }
+        } else if let response = responses[connection.url] {
+            print("\(response.status) \(response.url) \(response.contentType ?? "-") \(received.count) bytes")
+        }
         end()
     }
 
-    func connection(_ connection: LoadConnection, didFailWith error: any Error) {
+    func connection(_ connection: LoadConnection, didFailWith error: LoadError) {
         fail(connection, "\(error)")
         end()
     }
 
     private func fail(_ connection: LoadConnection, _ text: String) {
         failures += 1
-        print("\(connection.name): \(text)")
+        print("\(connection.url): \(text)")
     }
 
     private func end() {
-        files += 1
-        if files == count { RunLoop.main.stop() }
+        ends += 1
+        if ends == loads.count { RunLoop.main.stop() }
     }
 }
 
 let server = try Server()
 let loader = try LoaderThread()
-let collector = Collector()
-for number in 1...count {
-    LoadConnection("file \(number)", port: server.port, modes: [.common], loader: loader, delegate: collector).start()
+let collector = Collector(
+    arguments.isEmpty
+        ? (1...max(1, count)).map { (server.url(of: "file \($0)"), "file \($0)") } : arguments.map { ($0, nil) })
+for load in collector.loads {
+    LoadConnection(load.url, modes: [.common], loader: loader, delegate: collector).start()
 }
 let result = RunLoop.main.run(in: .default, for: .seconds(600))
 loader.stop()
 server.stop()
 print(
-    "\(collector.files) files, \(collector.bytes) bytes, \(collector.failures) failures, in \(collector.callouts) callouts:",
+    "\(collector.ends) files, \(collector.bytes) bytes, \(collector.failures) failures, in \(collector.callouts) callouts:",
     result)
-exit(collector.files == count && collector.failures == 0 ? 0 : 1)
+exit(collector.ends == collector.loads.count && collector.failures == 0 ? 0 : 1)

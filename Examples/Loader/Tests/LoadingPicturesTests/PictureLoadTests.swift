@@ -37,11 +37,11 @@ import Testing
         try withView { app, view, server, loader in
             let other = ImageView()
             app.application.modes.push(.tracking)
-            let load = PictureLoad("waits", port: server.port, into: view, loader: loader, decode: Self.pixel)
+            let load = PictureLoad(server.url(of: "waits"), into: view, loader: loader, decode: Self.pixel)
             var isShown = false
             // Asked for later, by the same threads: the other picture is there by now, if it can be.
             let second = PictureLoad(
-                "does not wait", port: server.port, into: other, modes: [.common], loader: loader, decode: Self.pixel
+                server.url(of: "does not wait"), into: other, modes: [.common], loader: loader, decode: Self.pixel
             ) { _ in isShown = true }
             wait(app) { isShown }
             #expect(other.picture == Self.pixel(Server.contents(of: "does not wait")))
@@ -57,18 +57,24 @@ import Testing
     @Test func `A released load shows nothing, and an error of the decoder is received`() throws {
         try withView { app, view, server, loader in
             struct Refused: Error {}
-            var load: PictureLoad? = PictureLoad("x", port: server.port, into: view, loader: loader, decode: Self.pixel)
-            {
+            var load: PictureLoad? = PictureLoad(server.url(of: "x"), into: view, loader: loader, decode: Self.pixel) {
                 _ in Issue.record("a released load ended")
             }
             #expect(load != nil)
             load = nil
             var failure: (any Error)?
             let refused = PictureLoad(
-                "y", port: server.port, into: view, loader: loader, decode: { _ in throw Refused() },
+                server.url(of: "y"), into: view, loader: loader, decode: { _ in throw Refused() },
                 completion: { result in if case .failure(let error) = result { failure = error } })
             wait(app) { failure != nil }
             #expect(failure is Refused && view.picture == nil)
+            failure = nil
+            let missing = PictureLoad(
+                server.url(of: "status/404/z"), into: view, loader: loader, decode: Self.pixel,
+                completion: { result in if case .failure(let error) = result { failure = error } })
+            wait(app) { failure != nil }
+            #expect((failure as? PictureLoad.Refusal)?.status == 404 && view.picture == nil)
+            withExtendedLifetime(missing) {}
             withExtendedLifetime(refused) {}
         }
     }

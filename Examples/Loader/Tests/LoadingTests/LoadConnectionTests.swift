@@ -11,13 +11,21 @@ import Testing
 /// Connections on a thread of their own, whose loop the test runs.
 @Suite(.timeLimit(.minutes(10))) struct LoadConnectionTests {
     private final class Recorder: LoadDelegate {
+        var response: LoadResponse?
         var bytes: [UInt8] = []
         var modes: Set<RunLoop.Mode> = []
         var ends = 0
-        var error: (any Error)?
+        var error: LoadError?
         var whenReceived: (LoadConnection) -> Void = { _ in }
 
+        func connection(_ connection: LoadConnection, didReceive response: LoadResponse) {
+            #expect(self.response == nil && bytes.isEmpty && ends == 0)
+            self.response = response
+            note()
+        }
+
         func connection(_ connection: LoadConnection, didReceive bytes: [UInt8]) {
+            #expect(response != nil && ends == 0)
             self.bytes += bytes
             note()
             whenReceived(connection)
@@ -25,7 +33,7 @@ import Testing
 
         func connectionDidFinish(_ connection: LoadConnection) { end() }
 
-        func connection(_ connection: LoadConnection, didFailWith error: any Error) {
+        func connection(_ connection: LoadConnection, didFailWith error: LoadError) {
             self.error = error
             end()
         }
@@ -59,7 +67,7 @@ import Testing
     @Test func `A delegate receives all bytes and one completion call in the connection's mode`() throws {
         try withServer { server, loader in
             let recorder = Recorder()
-            LoadConnection("hello", port: server.port, loader: loader, delegate: recorder).start()
+            LoadConnection(server.url(of: "hello"), loader: loader, delegate: recorder).start()
             // The default mode is not run here: the delegate waits.
             try RunLoop.current.addCommonMode(.tracking)
             let timer = RunLoop.Timer(.after(.milliseconds(30))) { _ in RunLoop.current.stop() }
@@ -77,7 +85,7 @@ import Testing
         try withServer { server, loader in
             let recorder = Recorder()
             try RunLoop.current.addCommonMode(.tracking)
-            LoadConnection("hello", port: server.port, modes: [.common], loader: loader, delegate: recorder).start()
+            LoadConnection(server.url(of: "hello"), modes: [.common], loader: loader, delegate: recorder).start()
             #expect(RunLoop.current.run(in: .tracking, for: .seconds(600)) == .stopped)
             #expect(recorder.bytes == Server.contents(of: "hello"))
             #expect(recorder.modes == [.tracking])
@@ -96,7 +104,7 @@ import Testing
                     // A second call does nothing.
                     connection.cancel()
                 }
-                connection = LoadConnection("a long one", port: server.port, loader: loader, delegate: recorder)
+                connection = LoadConnection(server.url(of: "a long one"), loader: loader, delegate: recorder)
                 connection?.start()
             }
             while released != nil,
@@ -123,10 +131,10 @@ import Testing
         try withServer { server, loader in
             let (cancelled, recorder) = (Recorder(), Recorder())
             let connections = (0..<8).map {
-                LoadConnection("file \($0)", port: server.port, loader: loader, delegate: cancelled)
+                LoadConnection(server.url(of: "file \($0)"), loader: loader, delegate: cancelled)
             }
             for connection in connections { connection.start() }
-            LoadConnection("the last", port: server.port, loader: loader, delegate: recorder).start()
+            LoadConnection(server.url(of: "the last"), loader: loader, delegate: recorder).start()
             let other = try RunLoopThread(name: "other")
             try other.performAndWait { for connection in connections { connection.cancel() } }
             other.stop()
@@ -139,17 +147,138 @@ import Testing
 
     @Test func `A refused connection fails once, and a connection started after the loader's stop fails`() throws {
         try withServer { server, loader in
-            let port = server.port
+            let url = server.url(of: "x")
             server.stop()
             let recorder = Recorder()
-            LoadConnection("x", port: port, loader: loader, delegate: recorder).start()
+            LoadConnection(url, loader: loader, delegate: recorder).start()
             #expect(RunLoop.current.run(in: .default, for: .seconds(600)) == .stopped)
-            #expect(recorder.ends == 1)
+            #expect(recorder.ends == 1 && recorder.error == .unreachable && recorder.response == nil)
             loader.stop()
             let late = Recorder()
-            LoadConnection("x", port: port, loader: loader, delegate: late).start()
+            LoadConnection(url, loader: loader, delegate: late).start()
             #expect(RunLoop.current.run(in: .default, for: .seconds(600)) == .stopped)
-            #expect(late.error is LoadError)
+            #expect(late.error == .stopped)
+        }
+    }
+
+    /// Loads an address to its end.
+    private static func load(_ url: String, _ loader: LoaderThread) -> Recorder {
+        let recorder = Recorder()
+        LoadConnection(url, loader: loader, delegate: recorder).start()
+        #expect(RunLoop.current.run(in: .default, for: .seconds(600)) == .stopped)
+        #expect(recorder.ends == 1)
+        return recorder
+    }
+
+    @Test func `Redirects are followed to the file, whose bytes and response alone are received`() throws {
+        try withServer { server, loader in
+            let recorder = Self.load(server.url(of: "redirect/redirect/a file"), loader)
+            #expect(recorder.bytes == Server.contents(of: "a file") && recorder.error == nil)
+            #expect(recorder.response?.status == 200 && recorder.response?.redirectCount == 2)
+            #expect(recorder.response?.url == server.url(of: "a file"))
+            #expect(recorder.response?.contentType == "application/octet-stream")
+        }
+    }
+
+    @Test func `A circle of redirects, and a redirect to a file of this machine, fail`() throws {
+        try withServer { server, loader in
+            #expect(Self.load(server.url(of: "circle"), loader).error == .tooManyRedirects)
+            let file = Self.load(server.url(of: "redirect/file:///etc/passwd"), loader)
+            #expect(file.error == .badAddress && file.bytes.isEmpty)
+        }
+    }
+
+    @Test(arguments: ["file:///etc/passwd", "gopher://127.0.0.1/", "", "http://", "http://127.0.0.1:99999/"])
+    func `An address that is none of http or https fails`(url: String) throws {
+        try withServer { _, loader in #expect(Self.load(url, loader).error == .badAddress) }
+    }
+
+    @Test func `An error status is a response with the server's bytes`() throws {
+        try withServer { server, loader in
+            let recorder = Self.load(server.url(of: "status/404/x"), loader)
+            #expect(recorder.response?.status == 404 && recorder.error == nil)
+            #expect(recorder.bytes == Server.contents(of: "404/x"))
+        }
+    }
+
+    @Test func `A server that ends in the middle is an error after the bytes that arrived`() throws {
+        try withServer { server, loader in
+            let recorder = Self.load(server.url(of: "cut/x"), loader)
+            let all = Server.contents(of: "x")
+            #expect(recorder.response?.status == 200 && recorder.error == .interrupted)
+            #expect(recorder.bytes == Array(all.prefix(all.count / 2)))
+        }
+    }
+
+    @Test func `An empty file has a response and no bytes`() throws {
+        let thread = try RunLoopThread(name: "delegate")
+        defer {
+            thread.stop()
+            thread.join()
+        }
+        try thread.performAndWait {
+            let (server, loader) = (try Server { _ in [] }, try LoaderThread())
+            defer {
+                loader.stop()
+                server.stop()
+            }
+            let recorder = Self.load(server.url(of: "x"), loader)
+            #expect(recorder.response?.status == 200 && recorder.bytes.isEmpty && recorder.error == nil)
+        }
+    }
+
+    @Test func `Cancelling on another thread closes the connection of a file that grows`() throws {
+        let thread = try RunLoopThread(name: "delegate")
+        defer {
+            thread.stop()
+            thread.join()
+        }
+        try thread.performAndWait {
+            let (server, loader) = (try Server(growing: ["log"]), try LoaderThread())
+            defer {
+                loader.stop()
+                server.stop()
+            }
+            let recorder = Recorder()
+            let all = Server.contents(of: "log") + Array("more".utf8)
+            recorder.whenReceived = { _ in
+                if recorder.bytes.count == all.count { RunLoop.current.stop() }
+                if recorder.bytes.count == all.count - 4 { server.append(Array("more".utf8), to: "log") }
+            }
+            let connection = LoadConnection(server.url(of: "log"), loader: loader, delegate: recorder)
+            connection.start()
+            #expect(RunLoop.current.run(in: .default, for: .seconds(600)) == .stopped)
+            #expect(recorder.bytes == all && server.clientCount == 1)
+            let other = try RunLoopThread(name: "other")
+            try other.performAndWait { connection.cancel() }
+            other.stop()
+            other.join()
+            let limit = ContinuousClock.now + .seconds(600)
+            while server.clientCount > 0, ContinuousClock.now < limit { usleep(1000) }
+            #expect(server.clientCount == 0 && recorder.ends == 0)
+        }
+    }
+
+    // In a process of its own: the variable is the whole process's.
+    @Test func `The proxy of the environment is asked for other hosts, and not for this machine`() async {
+        await #expect(processExitsWith: .success) {
+            let (server, loader) = (try Server(), try LoaderThread())
+            setenv("http_proxy", server.url, 1)
+            unsetenv("no_proxy")
+            unsetenv("NO_PROXY")
+            for (url, name, count) in [
+                ("http://files.invalid/a%20file", "a file", 1), (server.url(of: "near"), "near", 1),
+                ("http://files.invalid/redirect/b", "b", 3),
+            ] {
+                let recorder = Recorder()
+                LoadConnection(url, loader: loader, delegate: recorder).start()
+                precondition(RunLoop.current.run(in: .default, for: .seconds(600)) == .stopped)
+                precondition(
+                    recorder.bytes == Server.contents(of: name), "\(url): \(String(describing: recorder.error))")
+                precondition(server.proxiedCount == count, "\(url): \(server.proxiedCount)")
+            }
+            loader.stop()
+            server.stop()
         }
     }
 }

@@ -14,27 +14,25 @@ internal import Musl
 ///
 /// The bytes come to the loop that made it, in the common modes: to the loader's, so that the user's thread writes no file.
 public final class RemoteLog: Sendable {
-    /// Where a log is: `localhost:PORT/NAME`.
+    /// Where a log is: an address of `http` or `https`.
     public struct Address: Hashable, Sendable, CustomStringConvertible {
-        /// Where the server listens on this machine.
-        public let port: UInt16
-        /// The name that is sent to the server.
-        public let name: String
+        /// The whole address.
+        public let url: String
 
-        /// The address that a text is; nil if it is none.
+        /// The address that a text is; nil if it is a name of a file.
         public init?(_ text: String) {
-            let parts = text.split(separator: "/", maxSplits: 1)
-            guard parts.count == 2, parts[0].hasPrefix("localhost:"), !parts[1].contains("\n"),
-                let port = UInt16(parts[0].dropFirst("localhost:".count)), port > 0
+            let parts = text.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+            guard parts.count == 4, ["http:", "https:"].contains(parts[0]), parts[1].isEmpty, !parts[2].isEmpty,
+                !parts[3].isEmpty
             else { return nil }
-            (self.port, name) = (port, String(parts[1]))
+            url = text
         }
 
-        /// The directory of the name, with its last stroke.
-        public var directory: String { name.lastIndex(of: "/").map { String(name[...$0]) } ?? "" }
+        /// The address of the log's folder, with its last stroke.
+        public var directory: String { url.lastIndex(of: "/").map { String(url[...$0]) } ?? "" }
 
-        /// The text that it was made of.
-        public var description: String { "localhost:\(port)/\(name)" }
+        /// The address.
+        public var description: String { url }
     }
 
     /// Where the log is.
@@ -57,7 +55,7 @@ public final class RemoteLog: Sendable {
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         (self.address, self.loader) = (address, loader)
         connection = LoadConnection(
-            address.name, port: address.port, modes: [.common], loader: loader, delegate: Receiver(descriptor))
+            address.url, modes: [.common], loader: loader, delegate: Receiver(descriptor))
         connection.start()
     }
 
@@ -75,11 +73,15 @@ private final class Receiver: LoadDelegate {
 
     deinit { close(descriptor) }
 
+    func connection(_ connection: LoadConnection, didReceive response: LoadResponse) {
+        if response.status >= 400 { append(Array("The server answers with status \(response.status).\n".utf8)) }
+    }
+
     func connection(_ connection: LoadConnection, didReceive bytes: [UInt8]) { append(bytes) }
 
     func connectionDidFinish(_ connection: LoadConnection) {}
 
-    func connection(_ connection: LoadConnection, didFailWith error: any Error) {
+    func connection(_ connection: LoadConnection, didFailWith error: LoadError) {
         // The user looks at the log, and finds the reason there.
         append(Array("\(error)\n".utf8))
     }

@@ -260,7 +260,7 @@ final class LogView: View, TableViewDataSource, TableViewDelegate {
         if let remote {
             // In the default mode only, as the other pictures.
             pictureLoad = PictureLoad(
-                path, port: remote.address.port, into: picture, loader: remote.loader,
+                path, into: picture, loader: remote.loader,
                 decode: { PortableMap.preview(try PortableMap.picture($0)) }, completion: whenLoaded)
         } else {
             picture.load(completion: whenLoaded) { try PortableMap.preview(path) }

@@ -8,7 +8,7 @@ import LoopUI
 import LoopUITerminal
 import RunLoopsKit
 
-/// Shows logs: `Logs LOG…`, each a file or `localhost:PORT/NAME`.
+/// Shows logs: `Logs LOG…`, each a file or an address such as `http://host/a.log`.
 @main final class Logs: ApplicationDelegate {
     private let reader: RunLoopThread
     private let paths: [String]
@@ -17,7 +17,8 @@ import RunLoopsKit
     init() {
         let arguments = Array(CommandLine.arguments.dropFirst())
         if arguments.isEmpty || arguments.contains("--help") {
-            fail("usage: Logs LOG…, each a file or localhost:PORT/NAME", code: arguments.isEmpty ? 2 : 0)
+            let usage = "usage: Logs LOG…, each a file or an address such as http://host/a.log"
+            fail(usage, code: arguments.isEmpty ? 2 : 0)
         }
         paths = arguments.filter { RemoteLog.Address($0) == nil }
         let addresses = arguments.compactMap { RemoteLog.Address($0) }

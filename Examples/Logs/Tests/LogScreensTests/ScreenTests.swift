@@ -389,7 +389,7 @@ final class TestDirectory {
             server.stop()
         }
         try TestApplication.with(size: Size(60, 8)) { app in
-            let address = try #require(RemoteLog.Address("localhost:\(server.port)/logs/a.log"))
+            let address = try #require(RemoteLog.Address(server.url(of: "logs/a.log")))
             let log = try RemoteLog(address, loader: loader)
             let controller = LogsController(paths: [], remote: [log], loader: .current, watches: false)
             app.show(controller)
@@ -406,7 +406,7 @@ final class TestDirectory {
                 }
             }
             wait { lines(app)[1] == "   2 wrote x.ppm" }
-            #expect(lines(app)[0] == "   1 one" && status(app).contains("localhost:"))
+            #expect(lines(app)[0] == "   1 one" && status(app).contains("http://127.0.0.1:"))
             let pictures: @MainActor () -> Bool = { app.text.contains("▀") }
             #expect(!pictures())
             app.press(.down, .down)
@@ -426,22 +426,23 @@ final class TestDirectory {
         let loader = try LoaderThread()
         defer { loader.stop() }
         try TestApplication.with(size: Size(60, 8)) { app in
-            let log = try RemoteLog(#require(RemoteLog.Address("localhost:\(server.port)/x")), loader: loader)
+            let log = try RemoteLog(#require(RemoteLog.Address(server.url(of: "x"))), loader: loader)
             let controller = LogsController(paths: [], remote: [log], loader: .current, watches: false)
             app.show(controller)
             while lines(app)[0].isEmpty {
                 controller.document.look()
                 app.settle()
             }
-            #expect(lines(app)[0] == "   1 connect: Connection refused")
+            #expect(lines(app)[0] == "   1 No server answers at the address.")
         }
     }
 
     @Test(arguments: [
-        ("localhost:80/a", 80), ("localhost:8080/a/b.log", 8080), ("localhost:0/a", nil), ("localhost:70000/a", nil),
-        ("localhost:80", nil), ("localhost:80/", nil), ("other:80/a", nil), ("a.log", nil),
-    ]) func `The address of a log has a port and a name`(text: String, port: UInt16?) {
-        #expect(RemoteLog.Address(text)?.port == port)
+        ("http://localhost:80/a", "http://localhost:80/"), ("https://host/a/b.log", "https://host/a/"),
+        ("http:/host/a", nil), ("http://host", nil), ("http://host/", nil), ("http:///a", nil), ("ftp://host/a", nil),
+        ("a.log", nil),
+    ]) func `The address of a log has a host and a name`(text: String, directory: String?) {
+        #expect(RemoteLog.Address(text)?.directory == directory)
     }
 
     @Test func `A missing file is reported, and its lines are shown when it exists`() throws {

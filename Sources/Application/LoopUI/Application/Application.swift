@@ -180,6 +180,22 @@ internal import RunLoopsKit
         modes.stop(from: 0)
     }
 
+    /// The maximum number of characters of a notification; the rest is left out.
+    public nonisolated static let maxNotificationLength = 256
+
+    /// Shows a short text to the user, who may be looking at another window: such as at the end of long work.
+    ///
+    /// A terminal hands the text to the desktop of its user, also over ssh, if it knows notifications; no terminal says whether it does.
+    /// A display of lines writes a line. The text is shown whether or not the program is active: see ``state``.
+    ///
+    /// - Parameter text: The text; line breaks in it become blanks, and control characters are left out.
+    /// - Returns: Whether the display hands the notification on; `false` for an empty text and before the launch too.
+    @discardableResult
+    public func presentNotification(_ text: String) -> Bool {
+        let shown = text.shown(limit: Self.maxNotificationLength)
+        return state != .notRunning && !shown.isEmpty && display.presentNotification(shown)
+    }
+
     private func becomeActive() {
         state = .active
         delegate?.applicationDidBecomeActive(self)

@@ -12,6 +12,10 @@ extension Application {
     /// UIKit's `UIApplication.shared`, which is not available here.
     @available(*, unavailable, renamed: "current")
     public static var shared: Application { isNotCalled() }
+
+    /// UIKit's `presentLocalNotificationNow(_:)`, which is not available here.
+    @available(*, unavailable, renamed: "presentNotification(_:)")
+    public func presentLocalNotificationNow(_ text: String) { isNotCalled() }
 }
 
 extension ViewController {

@@ -31,13 +31,24 @@ public enum TextAlignment: Hashable, Sendable {
     /// The alignment of each line.
     public var alignment = TextAlignment.left { didSet { if alignment != oldValue { setNeedsDisplay() } } }
     /// The style of the text; the theme's style for text unless set.
-    public var style: Style? { didSet { if style != oldValue { setNeedsDisplay() } } }
+    ///
+    /// With a ``Style/link``, the display opens the link's address when the user asks for it.
+    public var style: Style? {
+        didSet {
+            if style == oldValue { return }
+            link = style?.link
+            setNeedsDisplay()
+        }
+    }
+    /// Keeps the link of the style.
+    private var link: Link?
 
     /// Makes a label of at most `lines` lines; 0 for as many as the text needs.
     public init(_ text: String = "", lines: Int = 1, style: Style? = nil) {
         self.text = text
         numberOfLines = lines
         self.style = style
+        link = style?.link
         super.init()
     }
 

@@ -32,6 +32,12 @@
     /// when it can take the next one.
     func present(_ frame: Frame) -> Presentation
 
+    /// Shows a notification to the user; does nothing and returns false unless implemented.
+    ///
+    /// - Parameter text: The text, in one row and without control characters.
+    /// - Returns: Whether the display hands the notification on.
+    func presentNotification(_ text: String) -> Bool
+
     /// Releases the device for a while, because the program is about to be stopped; the display may also stop the program
     /// itself.
     ///
@@ -48,6 +54,9 @@
 extension Display {
     /// Returns false, so that the application uses its own 60 frames a second.
     public func requestScreenFrame() -> Bool { false }
+
+    /// Returns false: the display has no notifications.
+    public func presentNotification(_ text: String) -> Bool { false }
 }
 
 /// The result of presenting a frame.
@@ -83,6 +92,8 @@ public struct DisplayAbilities: Hashable, Sendable {
     public var hasUnicode = true
     /// Whether the display can show the pixels of pictures, in addition to cells.
     public var hasPictures = false
+    /// Whether the display opens the links of text (``Style/link``).
+    public var hasLinks = false
     /// The height of a point divided by its width, as the user sees it; 2 if the display does not know.
     public var pointAspect = 2.0
     /// Whether the display says when it gets and loses the focus.
@@ -102,7 +113,7 @@ public struct DisplayAbilities: Hashable, Sendable {
     /// Animated values then change at once, content does not decelerate, and spinners stand still.
     public var reducesMotion = false
 
-    /// Makes the abilities of a common colour display, with a pointer and Unicode, but without pictures.
+    /// Makes the abilities of a common colour display, with a pointer and Unicode, but without pictures and links.
     public init() {}
 }
 

@@ -12,10 +12,12 @@ public struct CellGrid: Hashable, Sendable {
     public private(set) var height: Int
     /// The cells, row by row.
     public private(set) var cells: [Cell]
-    /// Keeps the composed characters that cells show, by their glyphs, and some that cells have shown.
-    private var composed: [Glyph: ComposedCharacter] = [:]
-    /// The number of composed characters at which the grid releases those that no cell shows.
-    private var composedLimit = 0
+    /// Keeps the composed characters and the links that cells show, by their numbers, and some that cells have shown.
+    ///
+    /// The number of a link is smaller than the bits of any composed glyph.
+    private var kept: [UInt32: any AnyObject & Sendable] = [:]
+    /// The number of kept objects at which the grid releases those that no cell shows.
+    private var keptLimit = 0
 
     /// Makes a grid of equal cells; a negative size becomes 0.
     public init(width: Int, height: Int, filledWith cell: Cell = .blank) {
@@ -26,7 +28,7 @@ public struct CellGrid: Hashable, Sendable {
             !isTooLarge && count < 1 << 40,
             "A grid of \(width) by \(height) cells was asked for: give a size that memory holds.")
         cells = Array(repeating: cell, count: count)
-        keep(cell.glyph)
+        keep(cell)
     }
 
     /// Whether two grids have the same size and the same cells.
@@ -41,29 +43,35 @@ public struct CellGrid: Hashable, Sendable {
         hasher.combine(cells)
     }
 
-    // MARK: Composed characters
+    // MARK: Composed characters and links
 
-    /// Keeps the character of a glyph that was set in a cell.
-    private mutating func keep(_ glyph: Glyph, from other: CellGrid? = nil) {
-        guard glyph.isComposed, composed[glyph] == nil, let owner = other?.composed[glyph] ?? glyph.owner else {
-            return
-        }
-        if composed.count >= composedLimit {
-            let shown = Set(cells.lazy.map(\.glyph).filter(\.isComposed))
-            composed = composed.filter { shown.contains($0.key) }
+    /// Keeps the character and the link of a cell that was set.
+    private mutating func keep(_ cell: Cell, from other: CellGrid? = nil) {
+        if cell.glyph.isComposed { keep(cell.glyph.bits, other) { cell.glyph.owner } }
+        if cell.style.linkNumber != 0 { keep(cell.style.linkNumber, other) { cell.style.link?.owner } }
+    }
+
+    private mutating func keep(
+        _ number: UInt32, _ other: CellGrid?, _ owner: () -> (any AnyObject & Sendable)?
+    ) {
+        guard kept[number] == nil, let owner = other?.kept[number] ?? owner() else { return }
+        if kept.count >= keptLimit {
+            var shown = Set(cells.lazy.map(\.glyph).filter(\.isComposed).map(\.bits))
+            for cell in cells where cell.style.linkNumber != 0 { shown.insert(cell.style.linkNumber) }
+            kept = kept.filter { shown.contains($0.key) }
             // The cells are looked at again after so many more that each of them is looked at a few times for each.
-            composedLimit = 2 * composed.count + 256 + cells.count / 4
+            keptLimit = 2 * kept.count + 256 + cells.count / 4
         }
-        composed[glyph] = owner
+        kept[number] = owner
     }
 
-    /// Keeps the composed characters that some cells of a row have received from another grid.
+    /// Keeps the characters and links that some cells of a row have received from another grid.
     private mutating func keep(_ columns: Range<Int>, row: Int, from other: CellGrid) {
-        if other.composed.isEmpty { return }
-        for column in columns { keep(cells[row * width + column].glyph, from: other) }
+        if other.kept.isEmpty { return }
+        for column in columns { keep(cells[row * width + column], from: other) }
     }
 
-    /// Keeps the composed characters that a row has received from the same row of another grid of this width.
+    /// Keeps the characters and links that a row has received from the same row of another grid of this width.
     mutating func keepRow(_ row: Int, from other: CellGrid) { keep(0..<width, row: row, from: other) }
 
     // MARK: Reading
@@ -79,7 +87,7 @@ public struct CellGrid: Hashable, Sendable {
         set {
             require(x >= 0 && x < width && y >= 0 && y < height, "There is no cell \(x), \(y).")
             cells[y * width + x] = newValue
-            keep(newValue.glyph)
+            keep(newValue)
         }
     }
 
@@ -109,7 +117,7 @@ public struct CellGrid: Hashable, Sendable {
                 row[area.columns].update(repeating: cell)
             }
         }
-        keep(cell.glyph)
+        keep(cell)
     }
 
     /// Writes printable ASCII in a row, from the column `x` on; the whole text fits into the row.
@@ -120,6 +128,7 @@ public struct CellGrid: Hashable, Sendable {
             Self.cutWide(columns, row)
             for (column, byte) in zip(columns, text) { row[column] = Cell(Glyph(bits: UInt32(byte)), style) }
         }
+        keep(Cell(.space, style))
     }
 
     /// Adds clear rows.
@@ -152,7 +161,7 @@ public struct CellGrid: Hashable, Sendable {
                 }
             }
         }
-        if other.composed.isEmpty { return }
+        if other.kept.isEmpty { return }
         for row in area.rows { keep(area.columns, row: row, from: other) }
     }
 

@@ -18,6 +18,8 @@ public struct Glyph: Hashable, Sendable {
 
     private static let composed: UInt32 = 0x8000_0000
     private static let pictures: UInt32 = 0x4000_0000
+    /// The characters of several scalars that glyphs stand for.
+    static let characters = NumberTable<Character>(numbers: 0...composed - 1, recentCount: 1 << 16)
 
     init(bits: UInt32) { self.bits = bits }
 
@@ -33,7 +35,8 @@ public struct Glyph: Hashable, Sendable {
         let scalars = shown.unicodeScalars
         let first = scalars[scalars.startIndex]
         let isSingle = scalars.index(after: scalars.startIndex) == scalars.endIndex
-        bits = isSingle ? first.value : Self.composed | ComposedCharacter.make(shown).number
+        // The numbers suffice for one new character a millisecond during 24 days.
+        bits = isSingle ? first.value : Self.characters.make(shown).map { Self.composed | $0.number } ?? 0xFFFD
     }
 
     /// Whether the glyph is the number of a character of several scalars.
@@ -41,7 +44,7 @@ public struct Glyph: Hashable, Sendable {
 
     /// The object that keeps the character of a composed glyph; `nil` for other glyphs, and if the character was not
     /// kept.
-    var owner: ComposedCharacter? { isComposed ? ComposedCharacter.find(bits & ~Self.composed) : nil }
+    var owner: Numbered<Character>? { isComposed ? Self.characters.find(bits & ~Self.composed) : nil }
 
     /// Makes the glyph of a cell in which the display shows a piece of a picture.
     ///
@@ -75,7 +78,7 @@ public struct Glyph: Hashable, Sendable {
     /// The character; nil for ``none``, for a piece of a picture and for the right half of a wide character.
     public var character: Character? {
         if self == .none || self == .continuation { return nil }
-        if isComposed { return owner?.character ?? "\u{FFFD}" }
+        if isComposed { return owner?.value ?? "\u{FFFD}" }
         return Unicode.Scalar(bits).map(Character.init)
     }
 }

@@ -70,7 +70,7 @@ public struct Color: Hashable, Sendable {
     }
 }
 
-/// How text looks: its colours and attributes.
+/// How text looks: its colours and attributes, and the link that it leads to.
 public struct Style: Hashable, Sendable {
     /// The attributes of the text, such as bold and underlined.
     public struct Attributes: OptionSet, Hashable, Sendable {
@@ -92,22 +92,49 @@ public struct Style: Hashable, Sendable {
         public static var inverse: Attributes { Attributes(rawValue: 16) }
         /// A line through the letters.
         public static var strikethrough: Attributes { Attributes(rawValue: 32) }
+
+        /// The bits that attributes have; a style keeps no others.
+        static let mask: UInt32 = 63
     }
 
     /// The colour of the letters.
     public var foreground: Color
     /// The colour behind the letters.
     public var background: Color
+    /// The attributes in the lowest 6 bits, and the number of the link in the others: a cell has no padding.
+    private var bits: UInt32
+
     /// The attributes of the text, such as bold and underlined.
-    public var attributes: Attributes
+    public var attributes: Attributes {
+        get { Attributes(rawValue: bits & Attributes.mask) }
+        set { bits = bits & ~Attributes.mask | newValue.rawValue & Attributes.mask }
+    }
+
+    /// The link that the text leads to.
+    ///
+    /// A style has the number of its link and does not keep the link itself. The link lasts while a cell or a ``Label`` shows it, while the
+    /// program keeps the ``Link``, and until 4,096 links with other addresses have been made. Afterwards it is `nil`, and the text
+    /// leads nowhere.
+    ///
+    /// A display that cannot open links shows the text alone: see ``DisplayAbilities/hasLinks``.
+    public var link: Link? {
+        get { Link(number: linkNumber) }
+        set { bits = bits & Attributes.mask | (newValue?.owner?.number ?? 0) << 6 }
+    }
+
+    /// The number of the link; 0 without one.
+    package var linkNumber: UInt32 { bits >> 6 }
 
     /// The style of letters in the default colour on a clear background.
     public static var plain: Style { Style() }
 
-    /// Makes a style of these colours and attributes.
-    public init(_ foreground: Color = .default, on background: Color = .clear, _ attributes: Attributes = []) {
+    /// Makes a style of these colours and attributes, and of a link that the text leads to.
+    public init(
+        _ foreground: Color = .default, on background: Color = .clear, _ attributes: Attributes = [], link: Link? = nil
+    ) {
         self.foreground = foreground
         self.background = background
-        self.attributes = attributes
+        bits = attributes.rawValue & Attributes.mask
+        if let link { self.link = link }
     }
 }

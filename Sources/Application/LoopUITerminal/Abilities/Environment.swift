@@ -24,6 +24,9 @@ struct Environment {
     /// Whether the terminal is the console of Linux, which has neither a mouse nor a title.
     var isConsole: Bool { term == "linux" }
 
+    /// Whether the terminal is one of tmux, of which the environment says so on the same machine, and `TERM` on another.
+    var isInTmux: Bool { value("TMUX").map { !$0.isEmpty } ?? false || term.hasPrefix("tmux") }
+
     /// The times to wait for input.
     var timing: InputTiming { InputTiming(escapeDelay: value("ESCDELAY")) }
 
@@ -49,6 +52,7 @@ struct Environment {
         abilities.colors = colors
         abilities.hasPointer = !isConsole
         abilities.hasUnicode = hasUnicode
+        abilities.hasLinks = !isConsole
         abilities.reportsFocus = !isConsole
         abilities.reducesMotion = isSet("LOOPUI_REDUCE_MOTION")
         return abilities

@@ -29,6 +29,10 @@ struct Encoder {
     /// The cursor of the last frame.
     private var lastCursor: Point?
     private var pen = Pen()
+    /// The number of the link of the next letter; 0 without one, as between two frames.
+    private var link: UInt32 = 0
+    /// Whether a link was ever written, so that the terminal may have one that was cut.
+    private(set) var hasWrittenLinks = false
     private var bytes: [UInt8] = []
     // Asked for with each cell, and made in another module.
     private let blank = Cell.blank
@@ -106,6 +110,7 @@ struct Encoder {
             encodeRow(y, new, old)
             old.takeRow(y, from: new)
         }
+        set(link: 0)
         // Not the new grid itself: the application would have to copy what is kept here before it draws on.
         shown = old
         bytes += pictures
@@ -119,6 +124,7 @@ struct Encoder {
     private mutating func beginWhole(_ new: CellGrid) {
         if isPart { return beginPart(width: new.width, height: new.height) }
         // The cursor does not run over the screen while it is painted.
+        endCutLink()
         write("\u{1B}[?25l\u{1B}[m\u{1B}[2J")
         isCursorShown = false
         pen = Pen()
@@ -127,6 +133,7 @@ struct Encoder {
 
     /// Erases the old part and makes room for the new one, in which the cursor is at the beginning.
     private mutating func beginPart(width: Int, height: Int) {
+        endCutLink()
         write("\u{1B}[?25l\u{1B}[?7l\u{1B}[m")
         let width = max(1, width)
         let rewrapped = wrapped.dropLast().reduce(0) { $0 + max(1, ($1 + width - 1) / width) }
@@ -155,6 +162,7 @@ struct Encoder {
             if new.cells[start + x].glyph == .continuation, x > 0 { x -= 1 }
             if x >= blankFrom, Self.changes(x..<width, start, new, old) > 3 {
                 move(to: x, y)
+                set(link: 0)
                 pen.set(blank, abilities.colors, into: &bytes)
                 write("\u{1B}[K")
                 return
@@ -177,7 +185,7 @@ struct Encoder {
         if let place, place.y == y, place.x < x, x - place.x <= 4 {
             let gap = grid.cells[(y * grid.width + place.x)..<(y * grid.width + x)]
             let isCheap = gap.allSatisfy { cell in
-                (0x20..<0x7F).contains(cell.glyph.bits) && pen.shows(cell, abilities.colors)
+                (0x20..<0x7F).contains(cell.glyph.bits) && link(of: cell) == link && pen.shows(cell, abilities.colors)
             }
             if isCheap, x - place.x <= Cursor.bytes(from: place, to: (x, y)) {
                 for cell in gap { bytes.append(UInt8(cell.glyph.bits)) }
@@ -198,6 +206,7 @@ struct Encoder {
     }
 
     private mutating func put(_ cell: Cell, x: Int, y: Int, isWide: Bool, width: Int) {
+        set(link: link(of: cell))
         pen.set(cell, abilities.colors, into: &bytes)
         let columns = isWide ? 2 : 1
         if isWide, cell.glyph.isComposed {
@@ -209,6 +218,22 @@ struct Encoder {
         let isSure = GlyphBytes.append(cell.glyph, columns: columns, isUnicode: abilities.hasUnicode, to: &bytes)
         // Behind the last column, and where the terminal may see another width, the place is not relied upon.
         place = isSure && x + columns < width ? (x + columns, y) : nil
+    }
+
+    // MARK: Links
+
+    private func link(of cell: Cell) -> UInt32 { abilities.hasLinks ? cell.style.linkNumber : 0 }
+
+    private mutating func set(link number: UInt32) {
+        if number == link { return }
+        LinkBytes.append(number, to: &bytes)
+        (link, hasWrittenLinks) = (number, true)
+    }
+
+    /// Ends the link of a frame of which the terminal has not received the end.
+    private mutating func endCutLink() {
+        if hasWrittenLinks { bytes += Array(LinkBytes.end.utf8) }
+        link = 0
     }
 
     // MARK: What is not a cell

@@ -41,6 +41,7 @@ public import RunLoopsTerminal
         var abilities = environment.abilities
         abilities.colors = .none
         abilities.hasPointer = false
+        abilities.hasLinks = false
         abilities.reportsFocus = false
         abilities.isLinear = true
         abilities.keepsLastFrame = true
@@ -90,6 +91,13 @@ public import RunLoopsTerminal
     private func inputHasEnded() {
         hasInputEnded = true
         if shown != nil, endsWithInput { queue?.push(.terminate(signal: nil)) }
+    }
+
+    /// Writes the notification as a line.
+    public func presentNotification(_ text: String) -> Bool {
+        guard session.connection != nil else { return false }
+        printLine(text.shown(limit: Application.maxNotificationLength))
+        return true
     }
 
     func printLine(_ text: String) {

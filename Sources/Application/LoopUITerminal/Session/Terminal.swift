@@ -63,6 +63,11 @@ internal import RunLoops
     var session: Session { terminal.session }
     /// The last copied text that is not written yet.
     private var copied: String?
+    /// The notifications that are not written yet.
+    private var notifications: [String] = []
+    /// The maximum number of notifications that wait for the terminal.
+    static let maxWaitingNotifications = 16
+    private let isInTmux: Bool
 
     /// Makes a display on a terminal, which is set up when the application launches.
     ///
@@ -97,6 +102,7 @@ internal import RunLoops
         encoder.isPart = rows != nil
         pictureWriter = pictures
         isConsole = environment.isConsole
+        isInTmux = environment.isInTmux
         abilities = environment.abilities
         limitAbilities()
         encoder.abilities = abilities
@@ -112,10 +118,7 @@ internal import RunLoops
         input.connect(session)
         session.forget = { [weak self] in self?.encoder.forget() }
         session.lettersChanged = { [weak self] in self?.askPictures() ?? false }
-        terminal.writtenHandler = { [weak self] in
-            self?.writeLines()
-            self?.writeCopied()
-        }
+        terminal.writtenHandler = { [weak self] in self?.writeWaiting() }
         terminal.answered = { [weak self] in self?.hasAnswered() }
         terminal.taken = { [weak self] in self?.begin() }
         terminal.eventHandler = { [weak self, weak input] event in
@@ -144,7 +147,11 @@ internal import RunLoops
 
     /// Writes the changes since the last frame by one call; returns `busy` while an earlier write is under way.
     public func present(_ frame: Frame) -> Presentation {
-        let isTaken = session.write { encoder.encode(frame, pictures: pictures(of: frame)) }
+        let isTaken = session.write {
+            let bytes = encoder.encode(frame, pictures: pictures(of: frame))
+            if encoder.hasWrittenLinks { terminal.hasLinks = true }
+            return bytes
+        }
         terminal.closing = encoder.closing
         return isTaken ? .taken : .busy
     }
@@ -155,7 +162,7 @@ internal import RunLoops
     private func begin() {
         encoder.startAnew()
         terminal.closing = ""
-        writeLines()
+        writeWaiting()
     }
 
     func printLine(_ text: String) {
@@ -188,21 +195,58 @@ internal import RunLoops
     /// Sets the terminal to raw mode and the alternate screen again; the next frame is written whole.
     public func resume() { session.resume() }
 
-    // MARK: Clipboard
+    // MARK: Clipboard and notifications
+
+    /// Writes what had to wait for the terminal.
+    private func writeWaiting() {
+        writeLines()
+        writeCopied()
+        writeNotifications()
+    }
+
+    /// Hands a notification to the terminal, which shows it on the desktop of its user if it can.
+    ///
+    /// A text waits while other programs have the terminal, and until the terminal has answered what it can do.
+    ///
+    /// - Parameter text: The text, of which at most 256 characters are shown.
+    /// - Returns: Whether the text was or will be written: not on the console of Linux, and not behind 16 others.
+    public func presentNotification(_ text: String) -> Bool {
+        guard !isConsole, session.connection != nil, notifications.count < Self.maxWaitingNotifications else {
+            return false
+        }
+        notifications.append(text)
+        writeNotifications()
+        return true
+    }
+
+    private func writeNotifications() {
+        guard !notifications.isEmpty, let connection = freeConnection else { return }
+        let texts = notifications
+        notifications = []
+        connection.write(
+            texts.flatMap { NotificationBytes.bytes(for: $0, isUnicode: abilities.hasUnicode, isInTmux: isInTmux) })
+    }
+
+    /// The connection to a terminal that reads control strings, while it can be written to.
+    ///
+    /// A terminal that has answered the other questions reads control strings, and drops those that it does not know. The
+    /// console of Linux would show them.
+    private var freeConnection: Connection? {
+        guard terminal.interview.isOver, !isConsole, !session.isSuspended, let connection = session.connection,
+            !connection.isBusy
+        else { return nil }
+        return connection
+    }
 
     private func copy(_ text: String?) {
         copied = text
         writeCopied()
     }
 
-    /// Puts the copied text on the user's clipboard.
-    ///
-    /// No terminal answers whether it allows this. A terminal that has answered the other questions reads control
-    /// strings, and drops this one if it is set to; the console of Linux would show the string.
+    /// Puts the copied text on the user's clipboard, unless the terminal is set to refuse it; no terminal answers whether
+    /// it is.
     private func writeCopied() {
-        guard let text = copied, terminal.interview.isOver, !isConsole, !session.isSuspended,
-            let connection = session.connection, !connection.isBusy
-        else { return }
+        guard let text = copied, let connection = freeConnection else { return }
         copied = nil
         if let bytes = ClipboardBytes.bytes(for: text) { connection.write(bytes) }
     }
@@ -219,7 +263,7 @@ internal import RunLoops
         terminal.hasKittyPictures = pictureAbility?.way == .kitty
         // Later, when the terminal is taken again.
         if session.isSuspended { return }
-        writeCopied()
+        writeWaiting()
         // A frame may have been shown already.
         if abilities.colors != old.colors || abilities.hasPictures != old.hasPictures { queue?.push(.resized(size)) }
     }

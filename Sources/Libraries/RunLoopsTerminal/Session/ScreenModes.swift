@@ -13,6 +13,8 @@ struct ScreenModes {
     var hasResizeReports = false
     /// Whether pictures are shown by the kitty protocol: some terminals keep them after the alternate screen is left.
     var hasKittyPictures = false
+    /// Whether the program has written links, of which one may be open if the program ends inside a frame.
+    var hasLinks = false
     /// The bytes that move the cursor below what the program shows.
     var closing = ""
 
@@ -60,6 +62,8 @@ struct ScreenModes {
         let reports = reports.reversed().map { "\u{1B}[?\($0)l" }.joined()
         let screen = (hasScreen ? "\u{1B}[?1049l" : "") + (hasTitle ? "\u{1B}[23;0t" : "")
         let pictures = hasKittyPictures ? "\u{1B}_Ga=d,d=A,q=2\u{1B}\\" : ""
-        return Self.end(isDumb) + closing + pictures + offered + reports + "\u{1B}[m\u{1B}[?7h\u{1B}[?25h" + screen
+        let link = hasLinks ? "\u{1B}]8;;\u{1B}\\" : ""
+        return Self.end(isDumb) + link + closing + pictures + offered + reports + "\u{1B}[m\u{1B}[?7h\u{1B}[?25h"
+            + screen
     }
 }

@@ -1,0 +1,1 @@
+../../../Curl/Sources/curl-example/Transfers.swift
