@@ -17,6 +17,6 @@ let watch = try RunLoop.HangWatch { report in
 }
 try watch.add(.main)
 
-let load = RunLoop.Timer(.after(.milliseconds(350)), label: "load") { _ in loadPages() }
+let load = RunLoop.Timer(.after(.milliseconds(350), every: .seconds(3)), label: "load") { _ in loadPages() }
 RunLoop.main.add(load, in: .default)
 RunLoop.main.run()
