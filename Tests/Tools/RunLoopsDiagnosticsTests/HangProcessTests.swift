@@ -24,7 +24,19 @@ struct HangProcessTests {
     private func play(_ scene: String) -> String { shell("exec timeout 400 '\(hangPrograms ?? "")' \(scene) 2>&1") }
 
     /// The two reports of the hang in callouts with that label; a machine with too much to do may cause others.
-    private func hang(_ scene: String, _ label: String) throws -> (began: String, ended: String) {
+    private func hang(_ scene: String, _ label: String, isStarved: Bool = false) throws -> (
+        began: String, ended: String
+    ) {
+        let starvation = #""cause":"the thread got no processor""#
+        var reports = try hangOnce(scene, label)
+        // The machine may have too much to do in the middle of this hang, too.
+        for _ in 0..<20 where !isStarved && (reports.began + reports.ended).contains(starvation) {
+            reports = try hangOnce(scene, label)
+        }
+        return reports
+    }
+
+    private func hangOnce(_ scene: String, _ label: String) throws -> (began: String, ended: String) {
         let lines = play(scene).split(separator: "\n").map(String.init)
         let own = lines.filter { $0.contains(#""label":"\#(label)"#) }
         let began = own.filter { $0.hasPrefix(#"{"stage":"began""#) }
@@ -86,7 +98,7 @@ struct HangProcessTests {
     }
 
     @Test func `a program that gets no processor is reported as starved`() throws {
-        let (began, ended) = try hang("starved", "starving")
+        let (began, ended) = try hang("starved", "starving", isStarved: true)
         #expect(began.contains(#""label":"starving""#))
         #expect(ended.contains(#""cause":"the thread got no processor""#))
     }
