@@ -4,12 +4,11 @@
 import Glibc
 import RunLoops
 import RunLoopsTestingHangs
-import Synchronization
 import Testing
 
 /// The continuations that hanging tests wait for.
-let kept = Mutex<[CheckedContinuation<Void, Never>]>([])
-let tasks = Mutex<[String: Task<Void, Never>]>([:])
+let kept = Guarded<[CheckedContinuation<Void, Never>]>([])
+let tasks = Guarded<[String: Task<Void, Never>]>([:])
 
 /// Waits until another test has ended: all tests of this program have to run beside each other.
 func valueOfTask(_ name: String) async {

@@ -9,7 +9,6 @@ import Glibc
 import RunLoops
 import RunLoopsDiagnostics
 import RunLoopsKit
-import Synchronization
 
 @main struct Program {
     static func main() throws {
@@ -77,7 +76,7 @@ import Synchronization
         RunLoop.main.run(in: .default, until: nil)
     }
 
-    private static let tasks = Mutex<[Task<Void, Never>]>([])
+    private static let tasks = Guarded<[Task<Void, Never>]>([])
 
     /// Two tasks wait for each other while the main loop has nothing to do.
     static func knot() throws {

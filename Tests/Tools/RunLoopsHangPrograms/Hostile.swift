@@ -13,7 +13,7 @@ private final class EndedHangs: Sendable {
     let count = Atomic<Int>(0)
 }
 
-private let watches = Mutex<[RunLoop.HangWatch?]>([])
+private let watches = Guarded<[RunLoop.HangWatch?]>([])
 
 extension Program {
     static let hostile = [

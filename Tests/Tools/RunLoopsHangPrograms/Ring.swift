@@ -7,7 +7,7 @@ import Synchronization
 
 /// Two tasks that wait for each other.
 enum Ring {
-    private static let tasks = Mutex<[_Concurrency.Task<Void, Never>]>([])
+    private static let tasks = Guarded<[_Concurrency.Task<Void, Never>]>([])
     private static let begun = Atomic<Int>(0)
 
     /// Starts the tasks, and returns when both have begun to wait, or are about to.
