@@ -261,6 +261,24 @@ import Testing
             #expect(log.take() == ["display view", "completed"])
         }
     }
+
+    @Test func `The changes directly before the end are shown, although the last frame was shown just before`() throws {
+        try TestApplication.with(size: Size(20, 2)) { app in
+            app.display.abilities.keepsLastFrame = true
+            let label = Label("one")
+            app.show(label)
+            app.settle()
+            label.text = "two"
+            app.advance(by: .zero)
+            #expect(app.line(0) == "two")
+            // Too early for another frame: a timer waits for its time.
+            label.text = "three"
+            app.advance(by: .zero)
+            #expect(app.line(0) == "two")
+            app.application.terminate()
+            #expect(app.line(0) == "three")
+        }
+    }
 }
 
 /// Shows where the finger is.
