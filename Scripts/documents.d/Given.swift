@@ -39,3 +39,19 @@ final class Inbox: Sendable {
     func save() {}
     func delete() {}
 }
+
+/// What a program moves itself, in step with the screen.
+@MainActor var application: Application { Application.current! }
+@MainActor let meter = Meter()
+
+/// Something that shows a level.
+@MainActor final class Meter {
+    var value = 0.0
+}
+func level(at time: RunLoop.Instant) -> Double { 0 }
+
+/// Somebody else's code, which sleeps.
+final class Session: Sendable {
+    let isExpired = true
+    func expire() async {}
+}
