@@ -33,9 +33,6 @@ import Testing
                 line += " \(left) \(outcome);"
                 #expect(outcome.error == nil || outcome.isTyped, "\(left) left: \(outcome)")
                 #expect(outcome.waiting < .milliseconds(100), "\(left) left: \(outcome)")
-                // The server's thread closes its ends a moment later, as the process that it stands for would.
-                let end = RunLoop.Instant.now.advanced(by: .seconds(20))
-                while countOpenDescriptors() != before, RunLoop.Instant.now < end { usleep(1000) }
                 #expect(countOpenDescriptors() == before, "\(left) left: \(outcome)")
                 #expect(outcome.growth.isEmpty, "\(left) left, again and again: \(outcome)")
                 works = outcome.error == nil
