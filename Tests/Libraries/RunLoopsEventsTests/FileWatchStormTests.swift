@@ -88,6 +88,49 @@ import Testing
         let refusals = events.filter { if case .unwatched(directory.path("refused"), _) = $0 { true } else { false } }
         #expect(refusals.count == 1)
     }
+
+    @Test func `A record that moves a directory into a directory below it ends in a look at both`() throws {
+        let directory = TemporaryDirectory()
+        for name in ["a", "b"] { directory.makeDirectory(name) }
+        let user = try WatchUser.alone()
+        let system = MovingSystem(user)
+        var tree = WatchTree(system, isRecursive: true, changes: .standard)
+        try tree.insert(directory.path)
+        // Before the look after the overflow, which therefore finds b in a; the records come afterwards.
+        system.move = {
+            directory.move("a", to: "b/a")
+            directory.move("b/a", to: "a")
+            directory.move("b", to: "a/b")
+        }
+        tree.apply([InotifyRecord(watch: -1, mask: UInt32(IN_Q_OVERFLOW))])
+        #expect(system.move == nil && system.bytesWaiting > 0)
+        _ = tree.takeEvents()
+        let replayed = ReplayedTree(directory.path)
+        replayed.readAnew(excluding: [])
+        while system.bytesWaiting > 0 {
+            tree.apply(user.readMoves())
+            replayed.apply(tree.takeEvents())
+        }
+        #expect(tree.watchCount == 3)
+        #expect(replayed.names == [Array("a/".utf8), Array("a/b/".utf8)])
+        directory.makeDirectory("a/b/c")
+        tree.apply(user.readMoves())
+        let new = FileWatch.File(path: directory.path("a/b/c"), isDirectory: true)
+        #expect(tree.takeEvents() == [.created(new)])
+    }
+}
+
+/// A system in which a program moves directories before the next watch is added.
+private final class MovingSystem: WatchSystem {
+    var move: (() -> Void)?
+
+    override func add(_ path: SystemText, _ mask: UInt32) -> CInt {
+        if let move {
+            self.move = nil
+            move()
+        }
+        return super.add(path, mask)
+    }
 }
 
 /// A system that does not show one directory to the first look after a moment.

@@ -66,6 +66,17 @@ final class WatchNode {
         return node
     }
 
+    /// Whether this is `other` or a node below it.
+    /// - Complexity: O(d) in the depth below the root.
+    func isInside(_ other: WatchNode) -> Bool {
+        var node = self
+        while node !== other {
+            guard let parent = node.parent else { return false }
+            node = parent
+        }
+        return true
+    }
+
     // MARK: Paths
 
     /// The path for the program: it begins as the program has begun it.
@@ -99,6 +110,8 @@ final class WatchNode {
     // MARK: Changes
 
     /// Makes the node the entry `newName` of `newParent`, as the record at `place` in the kernel's queue says.
+    ///
+    /// - Precondition: `newParent` is not inside this node: no walk to the root would end.
     func move(to newName: SystemText, in newParent: WatchNode, at place: Int) {
         leaveParent()
         name = newName

@@ -185,8 +185,9 @@ extension WatchTree {
         let file = FileWatch.File(old, isDirectory: move.isDirectory)
         let newFile = FileWatch.File(new, isDirectory: move.isDirectory)
         let isKnown = forget(move.name, in: move.directory)
-        let isFound = move.target.found?.insert(move.newName).inserted == false
         let child = move.directory.children[move.name]
+        if let child, move.target.isInside(child) { return impossible(move, of: child, isKnown: isKnown) }
+        let isFound = move.target.found?.insert(move.newName).inserted == false
         // An empty directory may have been replaced.
         let replaced = move.target.children[move.newName]
         if let replaced, replaced !== child { drop(replaced) }
@@ -215,6 +216,15 @@ extension WatchTree {
             if let child { drop(child) }
             lookLater(move.newName, in: move.target, isTold: true)
         }
+    }
+
+    /// A directory cannot be moved into itself: a look has found the two directories where later moves have brought them.
+    ///
+    /// The directory and all below it are looked at again. If the directory is elsewhere by now, a later record says so.
+    private mutating func impossible(_ move: Move, of child: WatchNode, isKnown: Bool) {
+        if isKnown { tell(.removed(FileWatch.File(child.path(), isDirectory: true)), .removed) }
+        drop(child)
+        lookLater(move.name, in: move.directory, isTold: false)
     }
 
     /// Forgets the moves that are no first halves of an exchange.
