@@ -136,7 +136,7 @@ public import RunLoopsTesting
 
     /// Sends inputs one after the other when a time has passed, each in a turn of its own; returns at once.
     ///
-    /// The inputs also reach a controller that ``LoopUI/ViewController/runModal(_:style:)`` shows meanwhile. The call of
+    /// The inputs also reach a controller that ``/LoopUI/ViewController/runModal(_:style:)`` shows meanwhile. The call of
     /// `runModal` returns only then, so a test prepares its answer before the question:
     ///
     /// ```swift
