@@ -40,7 +40,7 @@ final class Inbox: Sendable {
     func delete() {}
 }
 
-/// What a program moves itself, in step with the screen.
+/// A meter that a program moves itself, in step with the screen.
 @MainActor var application: Application { Application.current! }
 @MainActor let meter = Meter()
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import LoopUITerminal
 
-/// What a program tells its user, who may be looking at another window.
+/// Notifications that a program shows to its user, who may be looking at another window.
 @Suite(.ownThread, .serialized) struct NotificationTests {
     private func text(_ text: String, unicode: Bool = true, tmux: Bool = false) -> String {
         String(decoding: NotificationBytes.bytes(for: text, isUnicode: unicode, isInTmux: tmux), as: UTF8.self)

@@ -3,7 +3,7 @@
 
 import CCurl
 
-/// What a server says about an address, after all redirects.
+/// The server's answer about an address, after all redirects.
 public struct LoadResponse: Hashable, Sendable {
     /// The number of redirects that are followed.
     public static let maxRedirects = 10

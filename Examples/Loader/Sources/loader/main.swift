@@ -17,7 +17,7 @@ if let place = arguments.firstIndex(of: "--count") {
 
 /// Collects the bytes of all loads; the main thread alone uses it.
 final class Collector: LoadDelegate {
-    /// What to load, and the name of the file whose bytes are expected.
+    /// The address to load, and the name of the file whose bytes are expected.
     let loads: [(url: String, name: String?)]
     private var contents: [String: [UInt8]] = [:]
     private var responses: [String: LoadResponse] = [:]

@@ -13,7 +13,7 @@ import Testing
 ///
 /// Ends with its process: only in an exit test.
 final class NameServer: Sendable {
-    /// What the server answers to the questions for one name.
+    /// The answers of the server to the questions for one name.
     enum Behaviour: Sendable {
         /// The address of each family; `nil` for none.
         case addresses(four: [UInt8]?, six: [UInt8]?)
