@@ -46,4 +46,18 @@ extension RunLoop {
         waitUntil { currentRun != nil }
         stop()
     }
+
+    /// Runs turns on the loop's thread until the loop has no tracer; `false` if plenty of time has passed.
+    ///
+    /// An inspector of another test traces each loop that is made while it runs.
+    package func losesTracer() -> Bool {
+        let end = ContinuousClock.now + plenty
+        repeat {
+            perform {}
+            runTurn()
+            if tracer == nil { return true }
+            usleep(1000)
+        } while ContinuousClock.now < end
+        return false
+    }
 }

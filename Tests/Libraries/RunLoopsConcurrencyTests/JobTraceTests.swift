@@ -47,7 +47,7 @@ struct JobTraceTests {
                 done.withLock { $0 = true }
             }
             manual.advance(by: .milliseconds(5))
-            #expect(done.copy && manual.loop.tracer == nil)
+            #expect(done.copy && manual.loop.losesTracer())
         }
     }
 }

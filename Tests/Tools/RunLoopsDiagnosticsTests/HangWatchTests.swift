@@ -129,9 +129,7 @@ struct HangWatchTests {
             watch.stop()
             loop.perform { usleep(20_000) }
             loop.runTurn()
-            loop.perform {}
-            loop.runTurn()
-            #expect(loop.tracer == nil, "it costs what it costs without a watch")
+            #expect(loop.losesTracer(), "it costs what it costs without a watch")
         }
         #expect(reports.copy == 0)
     }

@@ -34,20 +34,6 @@ struct SubscriptionTests {
         Subscription(most: most, whenOver: { _ in over.withLock { $0 += 1 } }, make: { _, _ in Listener() })
     }
 
-    /// Whether nothing traces a loop.
-    ///
-    /// An inspector of another test looks at every loop that is made meanwhile, until it stops.
-    private func isFree(_ loop: RunLoop) -> Bool {
-        let end = ContinuousClock.now + plenty
-        repeat {
-            loop.perform {}
-            loop.runTurn()
-            if loop.tracer == nil { return true }
-            usleep(1000)
-        } while ContinuousClock.now < end
-        return false
-    }
-
     @Test func `a subscription has one subscriber for a loop however often the loop is added`() {
         ManualRunLoop.with { manual in
             let subscription = subscription()
@@ -63,8 +49,8 @@ struct SubscriptionTests {
             let subscription = subscription()
             #expect(subscription.add(manual.loop))
             #expect(subscription.stop().count == 1 && subscription.stop().isEmpty)
-            #expect(isFree(manual.loop))
-            #expect(!subscription.add(manual.loop) && isFree(manual.loop))
+            #expect(manual.loop.losesTracer())
+            #expect(!subscription.add(manual.loop) && manual.loop.losesTracer())
         }
     }
 
@@ -89,7 +75,7 @@ struct SubscriptionTests {
         ManualRunLoop.with { first in
             #expect(subscription.add(first.loop))
             ManualRunLoop.with { second in
-                #expect(!subscription.add(second.loop) && isFree(second.loop))
+                #expect(!subscription.add(second.loop) && second.loop.losesTracer())
             }
         }
     }
