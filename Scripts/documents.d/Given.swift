@@ -39,3 +39,9 @@ final class Inbox: Sendable {
     func save() {}
     func delete() {}
 }
+
+/// Long work, and what shows how far it has come.
+@MainActor var application: Application { Application.current! }
+@MainActor let bar = ProgressView()
+let files = ["a", "b"]
+func compress(_ file: String) {}

@@ -186,12 +186,16 @@ internal import RunLoopsKit
 
     /// Commits the marked changes now, unless the display is busy or less than ``frameInterval`` has passed since the
     /// last commit.
-    public func flush() { transaction.flush() }
+    public func flush() {
+        // The alarm rings in the common modes, and not in the middle of a callout.
+        if alarm != nil, timeOfNextPass == nil { endAlarm() }
+        transaction.flush()
+    }
 
     /// Commits the marked changes now, however soon after the last commit, unless the display is busy.
     func flushLast() {
         lastPass = nil
-        transaction.flush()
+        flush()
     }
 
     // MARK: The pass
@@ -226,18 +230,23 @@ internal import RunLoopsKit
         if isMore || isFrameMarked { mark() }
     }
 
+    /// The time of the next frame; `nil` if it may be shown now.
+    private var timeOfNextPass: RunLoop.Instant? {
+        guard let next = lastPass?.advanced(by: frameInterval) else { return nil }
+        return loop.clock.now.advanced(by: Self.slack) >= next ? nil : next
+    }
+
     /// Whether the next frame may not be shown yet; if so, sets an alarm for the time when it may.
     private func isTooEarly() -> Bool {
-        guard let lastPass else { return false }
-        let next = lastPass.advanced(by: frameInterval)
-        if loop.clock.now.advanced(by: Self.slack) >= next { return false }
-        let timer = RunLoop.Timer(.at(next), label: "next frame") { [weak self] _ in self?.timeHasCome() }
+        guard let next = timeOfNextPass else { return false }
+        let timer = RunLoop.Timer(.at(next), label: "next frame") { [weak self] _ in self?.endAlarm() }
         alarm = timer
         loop.add(timer, in: .common)
         return true
     }
 
-    private func timeHasCome() {
+    private func endAlarm() {
+        alarm?.invalidate()
         alarm = nil
         mark()
     }
