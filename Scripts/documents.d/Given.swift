@@ -55,3 +55,8 @@ final class Session: Sendable {
     let isExpired = true
     func expire() async {}
 }
+
+/// Long work, and what shows how far it has come.
+@MainActor let bar = ProgressView()
+let files = ["a", "b"]
+func compress(_ file: String) {}

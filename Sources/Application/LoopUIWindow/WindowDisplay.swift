@@ -132,7 +132,7 @@ internal import RunLoopsEvents
         }
         items = [source, observer]
         input.roomHandler = { [weak self] in self?.read(isReading: true) }
-        for mode in input.modes {
+        for mode in input.systemModes {
             try input.loop.add(source, in: mode)
             input.loop.add(observer, in: mode)
         }
@@ -146,7 +146,7 @@ internal import RunLoopsEvents
                 throw WindowDisplayError.noSignal(signal)
             }
             signals.append(source)
-            for mode in input.modes { try input.loop.add(source, in: mode) }
+            for mode in input.systemModes { try input.loop.add(source, in: mode) }
         }
     }
 

@@ -147,7 +147,8 @@ internal import Synchronization
         if modes.isDumb, !options.isDisjoint(with: .sequences) { throw .dumb(term: term) }
         session.timing = InputTiming(escapeDelay: environmentValue("ESCDELAY"))
         do {
-            try open(.main, [mode], asking: options.contains(.keyReleases) ? Interview.keyboard : "")
+            try open(
+                .main, [mode], systemModes: [mode], asking: options.contains(.keyReleases) ? Interview.keyboard : "")
         } catch {
             throw error as? OpenError ?? .system(error as! RunLoop.SystemCallError)
         }
@@ -169,12 +170,14 @@ internal import Synchronization
     }
 
     /// Opens the terminal, and asks questions without waiting for the answers.
-    package func open(_ loop: RunLoop, _ loopModes: [RunLoop.Mode], asking questions: String) throws {
+    package func open(
+        _ loop: RunLoop, _ loopModes: [RunLoop.Mode], systemModes: [RunLoop.Mode], asking questions: String
+    ) throws {
         try session.claim()
         isClosing = false
         do {
             let (input, output) = try Device.openTerminal(descriptor)
-            try session.open(input: input, output: output, loop, loopModes)
+            try session.open(input: input, output: output, loop, loopModes, systemModes: systemModes)
         } catch {
             session.close()
             throw error

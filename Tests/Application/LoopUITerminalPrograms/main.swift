@@ -111,6 +111,7 @@ final class Program: ApplicationDelegate {
             case "release": self?.release()
             case "notify": self?.notify()
             case "notify-released": self?.release { self?.notify() }
+            case "work": self?.work()
             default: Self.act(scene)
             }
         }
@@ -145,6 +146,13 @@ final class Program: ApplicationDelegate {
             }
         }
         application.loop.add(timer, in: .common)
+    }
+
+    /// Works until the program is ended.
+    private func work() {
+        board?.note = "working"
+        board?.setNeedsDisplay()
+        while let application = Application.current, application.receiveSystemEvents() { usleep(2000) }
     }
 
     private func notify() {

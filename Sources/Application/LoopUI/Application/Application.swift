@@ -244,6 +244,43 @@ internal import RunLoopsKit
 
     // MARK: Events
 
+    /// Serves the system in the middle of long work on the main thread: the program can be ended, stopped, continued and resized.
+    ///
+    /// The call runs the loop in the mode `RunLoop.Mode.eventReceive`, without waiting, and then shows what has changed, at most 60 times a
+    /// second. No timer fires, and no task of the main actor runs. Keys, touches and pasted text wait, and are handled in their order when the
+    /// work is over.
+    ///
+    /// ```swift
+    /// for file in files {
+    ///     compress(file)
+    ///     bar.progress += 1 / Double(files.count)
+    ///     guard application.receiveSystemEvents() else { return }
+    /// }
+    /// ```
+    ///
+    /// In a terminal the system speaks by signals, such as SIGTERM, SIGHUP when the terminal is closed, and SIGWINCH. Ctrl-C and Ctrl-Z are keys
+    /// there, and wait. In a window the system speaks by signals and by the window's close button.
+    ///
+    /// The delegate and the views are called as usual: call this where the work has left them something that can be shown.
+    ///
+    /// - Returns: Whether the program goes on; `false` once it has ended.
+    @discardableResult
+    public func receiveSystemEvents() -> Bool {
+        guard let input, state != .notRunning else { return false }
+        loop.runUntilIdle(in: .eventReceive)
+        guard state != .notRunning else { return false }
+        // For the loop's next turn in another mode.
+        input.resume()
+        commit.flush()
+        return state != .notRunning
+    }
+
+    /// Handles the inputs of the system in the queue, and leaves those of the user.
+    private func handleSystemEvents() {
+        while state != .notRunning, let next = input?.takeSystemInput() { handle(next) }
+        input?.tellRoom()
+    }
+
     /// Adds an input to the event queue, as the display does.
     ///
     /// With this method a script, a macro or a test can act as the user: the input is handled in the next turn, like an
@@ -253,6 +290,7 @@ internal import RunLoopsKit
     /// Turns the inputs in the queue into events, and sends the events; called by the source of the queue.
     private func handleEventQueue() {
         guard let input else { return }
+        if loop.currentMode == .eventReceive { return handleSystemEvents() }
         // Inputs that come meanwhile are for the next turn.
         var left = input.count
         while left > 0, state != .notRunning, let next = input.first {

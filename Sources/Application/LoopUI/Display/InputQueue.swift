@@ -12,6 +12,12 @@ public import RunLoops
     public let loop: RunLoop
     /// The modes that a display adds its sources to.
     public let modes: [RunLoop.Mode]
+    /// The modes for the sources that bring what the system asks for, and for those that take frames: ``modes``, and the mode in which
+    /// ``Application/receiveSystemEvents()`` runs the loop.
+    ///
+    /// The system asks the program to end, to stop, to go on, and to take another size. Other inputs that a display pushes in that mode wait in
+    /// the queue.
+    public let systemModes: [RunLoop.Mode]
     /// The number of inputs at which the queue counts as full.
     public static let capacity = 256
 
@@ -29,10 +35,11 @@ public import RunLoops
     ) {
         self.loop = loop
         self.modes = modes
+        systemModes = modes + [.eventReceive]
         ready = displayIsReady
         frameBegan = screenFrameBegan
         source = RunLoop.Source(order: -1, label: "handleEventQueue") { _ in handle() }
-        for mode in modes { loop.add(source, in: mode) }
+        for mode in systemModes { loop.add(source, in: mode) }
     }
 
     /// Whether the queue is full, so that the display should stop reading for now; this bounds the memory.
@@ -93,6 +100,9 @@ public import RunLoops
 
     /// Removes the input that is handled next.
     func removeFirst() { inputs.removeFirst() }
+
+    /// Removes the first input that the system has sent, before all others that wait.
+    func takeSystemInput() -> RawInput? { inputs.firstIndex(where: \.isOfSystem).map { inputs.remove(at: $0) } }
 
     /// Has the inputs in the queue handled in the next turn.
     func resume() {

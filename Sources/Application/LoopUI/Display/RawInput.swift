@@ -23,6 +23,14 @@ public enum RawInput: Hashable, Sendable {
     case resumed
     /// The program is to end, because of the signal if there is one.
     case terminate(signal: CInt?)
+
+    /// Whether the system has sent the input, and not the user.
+    var isOfSystem: Bool {
+        switch self {
+        case .resized, .suspend, .resumed, .terminate: true
+        case .pointer, .wheel, .key, .paste, .focus: false
+        }
+    }
 }
 
 /// A finger, or a button of the mouse.

@@ -71,7 +71,8 @@ public import RunLoopsTerminal
             if event == .hungUp { self?.inputHasEnded() } else { input?.push(event) }
         }
         queue = input
-        try session.open(input: reading, output: writing, input.loop, input.modes)
+        try session.open(
+            input: reading, output: writing, input.loop, input.modes, systemModes: input.systemModes)
         session.connection?.readsLines = !hasSingleKeys
     }
 

@@ -129,7 +129,7 @@ internal import RunLoops
             }
         }
         try terminal.open(
-            input.loop, input.modes,
+            input.loop, input.modes, systemModes: input.systemModes,
             asking: Interview.questions(isConsole: isConsole, ofPictures: pictureWriter != nil))
         Pasteboard.general.changeHandler = { [weak self] in self?.copy($0) }
     }

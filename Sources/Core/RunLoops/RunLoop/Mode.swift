@@ -65,10 +65,14 @@ extension RunLoop {
         ///
         /// A thread that waits for the exit of a child runs its loop in this mode.
         public static var taskDeathCheck: Mode { Mode(number: 6) }
+        /// The mode in which an application receives only what the system asks of it (`GSEventReceiveRunLoopMode`).
+        ///
+        /// An application of LoopUI runs its loop in this mode while it serves the system in the middle of long work.
+        public static var eventReceive: Mode { Mode(number: 7) }
 
         private static let names = InternTable([
             "kCFRunLoopDefaultMode", "kCFRunLoopCommonModes", "UITrackingRunLoopMode", "UIInitializationRunLoopMode",
-            "NSConnectionReplyMode", "NSModalPanelRunLoopMode", "NSTaskDeathCheckMode",
+            "NSConnectionReplyMode", "NSModalPanelRunLoopMode", "NSTaskDeathCheckMode", "GSEventReceiveRunLoopMode",
         ])
     }
 }

@@ -54,7 +54,9 @@ internal import RunLoopsLibC
     /// Makes a connection that owns both descriptors.
     ///
     /// - Throws: The error of a system call that has failed.
-    init(input: CInt, output: CInt, _ loop: RunLoop, _ modes: [RunLoop.Mode]) throws(RunLoop.SystemCallError) {
+    init(
+        input: CInt, output: CInt, _ loop: RunLoop, _ modes: [RunLoop.Mode], systemModes: [RunLoop.Mode]
+    ) throws(RunLoop.SystemCallError) {
         self.input = input
         self.output = output
         isBlocking = Device.isBlocking(output)
@@ -66,10 +68,8 @@ internal import RunLoopsLibC
         let writer = RunLoop.DescriptorSource(output, for: [], closes: true, label: "terminal output") {
             [weak self] _, _ in self?.writeOn()
         }
-        for mode in modes {
-            try loop.add(reader, in: mode)
-            try loop.add(writer, in: mode)
-        }
+        for mode in modes { try loop.add(reader, in: mode) }
+        for mode in systemModes { try loop.add(writer, in: mode) }
         (self.reader, self.writer) = (reader, writer)
     }
 

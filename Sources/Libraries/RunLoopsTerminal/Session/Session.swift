@@ -74,16 +74,24 @@ package import RunLoops
 
     /// Begins to read, to write and to receive signals; owns both descriptors from now on.
     ///
+    /// - Parameters:
+    ///   - input: The descriptor to read from.
+    ///   - output: The descriptor to write to.
+    ///   - loop: The loop that serves the device.
+    ///   - modes: The modes in which input is read.
+    ///   - systemModes: The modes in which signals are received and output is written.
     /// - Throws: The error of a system call that has failed, or of ``take``.
-    package func open(input: CInt, output: CInt, _ loop: RunLoop, _ modes: [RunLoop.Mode]) throws {
-        let connection = try Connection(input: input, output: output, loop, modes)
+    package func open(
+        input: CInt, output: CInt, _ loop: RunLoop, _ modes: [RunLoop.Mode], systemModes: [RunLoop.Mode]
+    ) throws {
+        let connection = try Connection(input: input, output: output, loop, modes, systemModes: systemModes)
         connection.handleWritten = { [weak self] in self?.hasWritten() }
         connection.handle = { [weak self] in self?.receive($0) }
         connection.isFull = isFull
         connection.timing = timing
         self.connection = connection
         signals = try Signals(
-            loop, modes, terminate: terminate, stopRequested: { [weak self] in self?.requestStop() },
+            loop, systemModes, terminate: terminate, stopRequested: { [weak self] in self?.requestStop() },
             resize: { [weak self] in self?.askSize() }, goOn: { [weak self] in self?.goOn() })
         if let known = Device.size(output) { takeSize(known) }
         try take(connection, .anew)

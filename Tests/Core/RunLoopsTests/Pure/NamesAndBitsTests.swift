@@ -12,7 +12,7 @@ import Testing
             (.default, "kCFRunLoopDefaultMode"), (.common, "kCFRunLoopCommonModes"),
             (.tracking, "UITrackingRunLoopMode"), (.initialization, "UIInitializationRunLoopMode"),
             (.connectionReply, "NSConnectionReplyMode"), (.modalPanel, "NSModalPanelRunLoopMode"),
-            (.taskDeathCheck, "NSTaskDeathCheckMode"),
+            (.taskDeathCheck, "NSTaskDeathCheckMode"), (.eventReceive, "GSEventReceiveRunLoopMode"),
         ]
         for (mode, name) in names {
             #expect(mode.rawValue == name)
