@@ -24,7 +24,14 @@ import Testing
     }
 }
 
-/// What an application does in the middle of long work: what the system asks, and nothing else.
+/// The lines between the braces of a mode.
+private func section(_ mode: String, of text: String) -> [String] {
+    let lines = text.split(separator: "\n").map(String.init)
+    let rest = lines.drop { !$0.hasPrefix("    \(mode)") }.dropFirst()
+    return Array(rest.prefix { $0 != "    }" })
+}
+
+/// An application serves the system alone in the middle of long work.
 @MainActor @Suite struct SystemEventTests {
     /// Shows a worker, and starts its work by a key.
     private func withWork(
@@ -146,36 +153,16 @@ import Testing
         #expect(asking.answer?.title == "Yes")
     }
 
-    /// [000]: in the receive mode stand a signalled source and a source of the kernel, and nothing else; a display without a device has none.
+    /// [000]: the receive mode contains a signalled source and a source of the kernel alone. A display without a device has no source of the kernel.
     @Test func `The receive mode contains the source of the event queue, and no observer and no timer`() throws {
         try TestApplication.with { app in
             let text = app.application.loop.detailedDescription()
-            let lines = text.split(separator: "\n")
-            let start = try #require(lines.firstIndex { $0.hasPrefix("    GSEventReceiveRunLoopMode") })
-            let section = lines[(start + 1)...].prefix { $0 != "    }" }
+            let section = section("GSEventReceiveRunLoopMode", of: text)
             #expect(section.count { $0.contains("<RunLoop.") } == 1, "\(text)")
             #expect(
                 section.contains { $0.contains("<RunLoop.Source handleEventQueue>{valid, ") && $0.contains("order -1") }
             )
             #expect(section.contains("      timers = (none)") && section.contains("      observers = (none)"))
-        }
-    }
-
-    @Test func `The changes directly before the end are shown, although the last frame was shown just before`() throws {
-        try TestApplication.with(size: Size(20, 2)) { app in
-            app.display.abilities.keepsLastFrame = true
-            let label = Label("one")
-            app.show(label)
-            app.settle()
-            label.text = "two"
-            app.advance(by: .zero)
-            #expect(app.line(0) == "two")
-            // Too early for another frame: a timer waits for its time.
-            label.text = "three"
-            app.advance(by: .zero)
-            #expect(app.line(0) == "two")
-            app.application.terminate()
-            #expect(app.line(0) == "three")
         }
     }
 }

@@ -244,11 +244,12 @@ internal import RunLoopsKit
 
     // MARK: Events
 
-    /// Serves the system in the middle of long work on the main thread: the program can be ended, stopped, continued and resized.
+    /// Handles the system's requests in the middle of long work on the main thread: to end, stop, continue or resize the
+    /// program.
     ///
-    /// The call runs the loop in the mode `RunLoop.Mode.eventReceive`, without waiting, and then shows what has changed, at most 60 times a
-    /// second. No timer fires, and no task of the main actor runs. Keys, touches and pasted text wait, and are handled in their order when the
-    /// work is over.
+    /// The method runs the loop in the mode `RunLoop.Mode.eventReceive`, without waiting, and then shows changed views, at
+    /// most 60 times a second. No timer fires, and no task of the main actor runs. Keys, touches and pasted text wait, and
+    /// are handled in their order when the work is over.
     ///
     /// ```swift
     /// for file in files {
@@ -258,12 +259,15 @@ internal import RunLoopsKit
     /// }
     /// ```
     ///
-    /// In a terminal the system speaks by signals, such as SIGTERM, SIGHUP when the terminal is closed, and SIGWINCH. Ctrl-C and Ctrl-Z are keys
-    /// there, and wait. In a window the system speaks by signals and by the window's close button.
+    /// In a terminal the requests are signals, such as SIGTERM, SIGHUP when the terminal is closed, and SIGWINCH; Ctrl-C and
+    /// Ctrl-Z are keys there, and wait. In a window the requests are signals, the close button and a new size. A window that
+    /// has received ``InputQueue/capacity`` inputs of the user reads no further events before the work is over.
     ///
-    /// The delegate and the views are called as usual: call this where the work has left them something that can be shown.
+    /// The method calls the delegate and the views, and draws: call it where their state is consistent.
     ///
-    /// - Returns: Whether the program goes on; `false` once it has ended.
+    /// Corresponds to a run of Apple's main loop in `GSEventReceiveRunLoopMode`.
+    ///
+    /// - Returns: Whether the program continues; `false` once it has ended.
     @discardableResult
     public func receiveSystemEvents() -> Bool {
         guard let input, state != .notRunning else { return false }

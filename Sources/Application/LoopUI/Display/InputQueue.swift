@@ -12,11 +12,11 @@ public import RunLoops
     public let loop: RunLoop
     /// The modes that a display adds its sources to.
     public let modes: [RunLoop.Mode]
-    /// The modes for the sources that bring what the system asks for, and for those that take frames: ``modes``, and the mode in which
-    /// ``Application/receiveSystemEvents()`` runs the loop.
+    /// The modes that a display adds the sources of the system's requests to, and the sources that write frames.
     ///
-    /// The system asks the program to end, to stop, to go on, and to take another size. Other inputs that a display pushes in that mode wait in
-    /// the queue.
+    /// These are ``modes`` and the mode in which ``Application/receiveSystemEvents()`` runs the loop. The system requests
+    /// that the program ends, stops, continues or takes another size. Other inputs that a display pushes in that mode stay
+    /// in the queue until the loop runs in another mode.
     public let systemModes: [RunLoop.Mode]
     /// The number of inputs at which the queue counts as full.
     public static let capacity = 256
@@ -101,7 +101,7 @@ public import RunLoops
     /// Removes the input that is handled next.
     func removeFirst() { inputs.removeFirst() }
 
-    /// Removes the first input that the system has sent, before all others that wait.
+    /// Removes and returns the first input of the system, also if inputs of the user are before it.
     func takeSystemInput() -> RawInput? { inputs.firstIndex(where: \.isOfSystem).map { inputs.remove(at: $0) } }
 
     /// Has the inputs in the queue handled in the next turn.
