@@ -153,7 +153,9 @@ private func section(_ mode: String, of text: String) -> [String] {
         #expect(asking.answer?.title == "Yes")
     }
 
-    /// [000]: the receive mode contains a signalled source and a source of the kernel alone. A display without a device has no source of the kernel.
+    /// [000]: the receive mode contains a signalled source and a source of the kernel alone.
+    ///
+    /// A display without a device has no source of the kernel.
     @Test func `The receive mode contains the source of the event queue, and no observer and no timer`() throws {
         try TestApplication.with { app in
             let text = app.application.loop.detailedDescription()
