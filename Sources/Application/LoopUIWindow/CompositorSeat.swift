@@ -164,6 +164,7 @@ internal import RunLoopsLibC
     /// Reads and does not map: a mapped file that the compositor cuts would end the program.
     static func read(_ descriptor: CInt, _ size: Int) -> [UInt8]? {
         guard (1...maxKeymap).contains(size) else { return nil }
+        // SAFETY: each read is given the room behind the bytes that were read.
         let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
             while count < size, let base = buffer.baseAddress {
                 let result = pread(descriptor, base + count, size - count, off_t(count))

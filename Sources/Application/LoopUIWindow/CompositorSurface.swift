@@ -56,7 +56,7 @@ struct SurfaceSize: Hashable {
         connection.listen(to: surface, as: .surface)
         connection.listen(to: xdgSurface, as: .xdgSurface)
         connection.listen(to: toplevel, as: .toplevel)
-        rlw_set_app_id(toplevel, program.shown(limit: 256))
+        rlw_set_app_id(toplevel, Self.messageText(program))
         rlw_set_min_size(toplevel, Int32(cell.width), Int32(cell.height))
         // A compositor without this object leaves the window without a title bar, or draws one anyway.
         if let decorations = connection.bind("zxdg_decoration_manager_v1", maxVersion: 1) {
@@ -68,7 +68,19 @@ struct SurfaceSize: Hashable {
     }
 
     /// Sets the title.
-    func setTitle(_ title: String) { rlw_set_title(toplevel, title.shown(limit: 256)) }
+    func setTitle(_ title: String) { rlw_set_title(toplevel, Self.messageText(title)) }
+
+    /// Returns the beginning of a text as it is shown, at most 1,024 bytes of UTF-8: libwayland ends the program at a
+    /// message of more than 4,096 bytes.
+    nonisolated static func messageText(_ text: String) -> String {
+        var (result, room) = ("", 1024)
+        for character in text.shown(limit: 256) {
+            room -= character.utf8.count
+            if room < 0 { break }
+            result.append(character)
+        }
+        return result
+    }
 
     /// Answers the compositor's question whether the program lives.
     func answerPing(_ serial: UInt32) { rlw_pong(base, serial) }

@@ -132,9 +132,7 @@ internal import RunLoopsEvents
         image = PointerImage(compositor, shm)
         seat = makeSeat(connection, input, cell)
         clock = usesScreenFrames ? FrameCallbackClock(connection, surface, input) : nil
-        for (name, global) in connection.globals where global.interface == "wl_output" {
-            connection.listen(to: connection.bind(name, global, maxVersion: 1), as: .output)
-        }
+        for (name, global) in connection.globals { listenToOutput(name, global, connection) }
         connection.handler = { [weak self] event, object in self?.handle(event, object) }
         try addItems(input, connection)
         flush()
@@ -142,6 +140,14 @@ internal import RunLoopsEvents
 
     private func makeSeat(_ connection: CompositorConnection, _ input: InputQueue, _ cell: Size) -> CompositorSeat? {
         CompositorSeat(connection, input, cell: cell, image: image) { [weak self] in self?.focusChanges(to: $0) }
+    }
+
+    /// Has the rate of an output reported.
+    private func listenToOutput(
+        _ name: UInt32, _ global: CompositorConnection.Global, _ connection: CompositorConnection
+    ) {
+        guard global.interface == "wl_output" else { return }
+        connection.listen(to: connection.bind(name, global, maxVersion: 1), as: .output)
     }
 
     private func addItems(_ input: InputQueue, _ connection: CompositorConnection) throws {
@@ -332,10 +338,11 @@ internal import RunLoopsEvents
             _ = seat?.done(object)
         case .frameRate(let rate): clock?.setRate(rate, of: object)
         case .seat(let event): handle(event)
-        case .global(_, let interface, _):
-            // The first keyboard may be plugged in while the program runs.
-            guard interface == "wl_seat", seat == nil, let connection, let queue, let painter else { return }
-            seat = makeSeat(connection, queue, painter.fonts.cell)
+        case .global(let name, _, _):
+            // A screen, or the first keyboard, that is plugged in while the program runs.
+            guard let connection, let queue, let painter, let global = connection.globals[name] else { return }
+            listenToOutput(name, global, connection)
+            if seat == nil { seat = makeSeat(connection, queue, painter.fonts.cell) }
         case .globalRemoved(let name):
             guard let seat, seat.name == name else { return }
             seat.cancel()

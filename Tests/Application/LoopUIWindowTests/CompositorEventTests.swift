@@ -171,6 +171,16 @@ import Testing
         #expect(size.width == 641 && size.height == 483)
     }
 
+    @Test func `A title that exceeds a message of the compositor is cut between two characters`() {
+        #expect(CompositorSurface.messageText("Übersicht ☀") == "Übersicht ☀")
+        let marked = String(repeating: "e" + String(repeating: "\u{301}", count: 30), count: 256)
+        for text in [marked, "title " + marked, String(repeating: "👩‍👩‍👧‍👦", count: 256)] {
+            let (cut, shown) = (CompositorSurface.messageText(text), text.shown(limit: 256))
+            #expect(shown.utf8.count > 4096 && shown.hasPrefix(cut))
+            #expect((900...1024).contains(cut.utf8.count))
+        }
+    }
+
     @Test func `Damage of many parts becomes one rectangle around them`() {
         var damage = DamagedArea()
         damage.insert(PixelRect(x: 1, y: 1, width: 0, height: 5))

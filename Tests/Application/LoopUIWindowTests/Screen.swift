@@ -175,10 +175,20 @@ final class Weston {
     let program: OtherProcess
     /// The name of the X server.
     let display: String
+    /// The lines of the program up to its first frame.
+    private let started: [String]
 
     /// Starts a compositor without a screen, or one with a window in an X server that fills the window with the program;
     /// waits for the program's first frame.
-    init(_ scene: String, hasInput: Bool = false, variables: String = "") throws {
+    ///
+    /// - Parameters:
+    ///   - scene: What the program shows.
+    ///   - hasInput: Whether the compositor has a window.
+    ///   - kind: The kind of the compositor otherwise, as options.
+    ///   - variables: Assignments and redirections of the shell, for the program.
+    init(
+        _ scene: String, hasInput: Bool = false, kind: String = Weston.withoutScreen, variables: String = ""
+    ) throws {
         folder = TemporaryDirectory()
         if hasInput {
             let server = try OtherProcess("exec Xvfb -displayfd 1 -screen 0 800x600x24 -nolisten tcp 2>/dev/null")
@@ -188,14 +198,33 @@ final class Weston {
             (display, server) = ("", nil)
         }
         // The shell of kiosks fills the output with the window, and shows no window without a keyboard.
-        let kind = hasInput ? "x11-backend.so --use-pixman --shell=kiosk-shell.so" : Self.withoutScreen
+        let kind = hasInput ? "x11-backend.so --use-pixman --shell=kiosk-shell.so" : kind
         compositor = try Self.start(kind, in: folder, display)
         if hasInput {
-            let focus = "search --sync --name 'Weston Compositor' windowfocus --sync"
+            let focus = "search --sync --name 'Weston Compositor' windowfocus"
             _ = try OtherProcess("DISPLAY=\(display) exec xdotool \(focus) >/dev/null").end()
         }
         program = try Self.run("\(scene) wayland", in: folder, variables)
-        _ = try program.lines(to: "shown")
+        started = try program.lines(to: "shown")
+        if hasInput { try waitForPicture() }
+    }
+
+    /// Waits until the X server shows a colour of the program: the compositor has given the keys to the window then.
+    private func waitForPicture() throws {
+        let client = try Client(of: display)
+        for _ in 0..<6_000 {
+            if client.pixels().contains(0xC81E3C) { return }
+            usleep(10_000)
+        }
+        throw OtherProcess.Missing(what: "a picture of the program")
+    }
+
+    /// The number of columns and rows that the window has when it fills the compositor's output.
+    func size() throws -> (columns: Double, rows: Double) {
+        let early = started.last { $0.hasPrefix("size") && $0 != "size 40.0 10.0" }
+        let line = try early ?? program.lines(to: "size").last ?? ""
+        let numbers = line.split(separator: " ").compactMap { Double($0) }
+        return (try #require(numbers.first), try #require(numbers.last))
     }
 
     /// The options of a compositor that has no screen, and shows 60 frames a second nevertheless.

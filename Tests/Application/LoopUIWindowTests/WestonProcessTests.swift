@@ -39,6 +39,12 @@ struct WestonProcessTests {
         #expect(words[5] == "screen" && delivered + skipped >= 120 && skipped >= 10)
     }
 
+    @Test func `An animation ends on time in a window to which a compositor sends no frame callbacks`() throws {
+        // Without a keyboard, this shell shows no window.
+        let weston = try Weston("moving", kind: "headless-backend.so --shell=kiosk-shell.so")
+        #expect(try weston.program.lines(to: "frames").last?.hasSuffix("by grid finished true") == true)
+    }
+
     @Test func `SIGTERM ends the program on a compositor, and its exit status reports the signal`() throws {
         let weston = try Weston("echo")
         kill(weston.program.identifier, SIGTERM)
