@@ -108,6 +108,7 @@ extension Target {
 extension Target.Dependency {
     static let glib = target(name: "CGLib", condition: .when(traits: ["GLib"]))
     static let xcb = target(name: "CLoopUIXCB", condition: .when(traits: ["Window"]))
+    static let wayland = target(name: "CLoopUIWayland", condition: .when(traits: ["Window"]))
     static let chafa = target(name: "CLoopUIChafa", condition: .when(traits: ["Pictures"]))
     static let argumentParser = product(name: "ArgumentParser", package: "swift-argument-parser")
     static let logging = log("Logging", traits: ["Log", "ServiceLifecycle"])
@@ -237,8 +238,10 @@ let application = room(
             ]),
         // A display without a device, and scripts of touches, for tests of what is built on LoopUI.
         .swift("LoopUITesting", ["LoopUI", "RunLoops", "RunLoopsTesting"]),
-        // A window of the X server as a display. Empty without its trait, as are the pictures.
-        .swift("LoopUIWindow", ["LoopUI", "RunLoops", "RunLoopsEvents", "RunLoopsLibC", .xcb]),
+        // A window of a Wayland compositor or of the X server as a display. Empty without its trait, as are the pictures.
+        .swift(
+            "LoopUIWindow",
+            ["LoopUI", "RunLoops", "RunLoopsEvents", "CRunLoopsKernel", "RunLoopsLibC", .xcb, .wayland]),
         // Pictures with their own pixels in terminals.
         .swift("LoopUIPictures", ["LoopUI", "LoopUITerminal", .chafa]),
         .systemLibrary(
@@ -249,6 +252,8 @@ let application = room(
                     "libxkbcommon-x11-dev",
                 ])
             ]),
+        .systemLibrary(
+            name: "CLoopUIWayland", pkgConfig: "wayland-client", providers: [.apt(["libwayland-dev"])]),
         .systemLibrary(
             name: "CLoopUIChafa", pkgConfig: "chafa",
             providers: [.apt(["libchafa-dev"])]),
@@ -265,7 +270,7 @@ let application = room(
             "LoopUITerminalPrograms", ["LoopUITerminal", "LoopUI", "LoopUITesting", "RunLoops", "RunLoopsEvents"]),
         // A terminal, and a program on it.
         .swift("TerminalTestSupport", ["LoopUI", "RunLoopsTestSupport"]),
-        .tests("LoopUIWindowTests", ["LoopUIWindow", "LoopUI", "LoopUIWindowPrograms", .xcb]),
+        .tests("LoopUIWindowTests", ["LoopUIWindow", "LoopUI", "LoopUIWindowPrograms", .xcb, .wayland]),
         .program("LoopUIWindowPrograms", ["LoopUIWindow", "LoopUI", "RunLoops", "RunLoopsKit"]),
         .tests(
             "LoopUIPicturesTests",

@@ -1,4 +1,4 @@
-// A program in a window, or in the terminal where there is no X server.
+// A program in a window, or in the terminal where there is neither a Wayland compositor nor an X server.
 
 // snippet.hide
 #if Window

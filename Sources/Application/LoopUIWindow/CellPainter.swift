@@ -40,6 +40,12 @@ struct CellPainter {
         return area
     }
 
+    /// Fills a picture with the background colour, also beside the last whole cell.
+    func clear(_ surface: OpaquePointer) {
+        set(theme.background, surface)
+        cairo_paint(surface)
+    }
+
     /// The pixels of a span.
     func rect(_ span: CellSpan) -> PixelRect {
         let (width, height) = (Int(fonts.cell.width), Int(fonts.cell.height))

@@ -72,4 +72,14 @@ struct Cursor: Hashable {
     /// Whether the cursor is a block, as in a window that has the focus; otherwise it is a frame.
     var isBlock: Bool
 }
+
+extension Cursor {
+    /// The cursor at a position of a frame; nil if the frame has none, or has it outside of its cells.
+    init?(_ position: Point?, in cells: CellGrid, isBlock: Bool) {
+        guard let position else { return nil }
+        let (column, row) = (Int(position.x.rounded()), Int(position.y.rounded()))
+        guard (0..<cells.width).contains(column), (0..<cells.height).contains(row) else { return nil }
+        self.init(place: CellPlace(column: column, row: row), isBlock: isBlock)
+    }
+}
 #endif

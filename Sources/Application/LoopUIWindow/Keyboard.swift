@@ -17,7 +17,7 @@ final class Keyboard {
     private let compose: OpaquePointer?
     /// The keys that are down, by their codes, each as it was when it went down: letting go of shift first does not
     /// change them.
-    private var held: [UInt8: Key] = [:]
+    private var held: [UInt32: Key] = [:]
 
     /// Makes the keyboard of a server.
     ///
@@ -43,6 +43,11 @@ final class Keyboard {
                 return xkb_keymap_new_from_names(context, &names, XKB_KEYMAP_COMPILE_NO_FLAGS)
             }
         }
+    }
+
+    /// Makes a keyboard whose keys have the meanings that a text says, without a server.
+    convenience init(keymap text: [UInt8]) throws(WindowDisplayError) {
+        try self.init { Self.keymap(of: text, in: $0) }
     }
 
     private init(_ makeKeymap: (OpaquePointer) -> OpaquePointer?) throws(WindowDisplayError) {
@@ -74,9 +79,23 @@ final class Keyboard {
         return xkb_x11_keymap_new_from_device(context, connection, device, XKB_KEYMAP_COMPILE_NO_FLAGS)
     }
 
+    private static func keymap(of text: [UInt8], in context: OpaquePointer) -> OpaquePointer? {
+        text.withUnsafeBytes { bytes in
+            xkb_keymap_new_from_buffer(
+                context, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count, XKB_KEYMAP_FORMAT_TEXT_V1,
+                XKB_KEYMAP_COMPILE_NO_FLAGS)
+        }
+    }
+
     /// Reads the meanings of keys from the server again; keeps the old meanings if the server does not answer.
-    func reload(_ connection: OpaquePointer) {
-        guard let keymap = Self.keymap(of: connection, in: context), let state = xkb_state_new(keymap) else { return }
+    func reload(_ connection: OpaquePointer) { replace(Self.keymap(of: connection, in: context)) }
+
+    /// Takes the meanings of keys from a text; keeps the old meanings if the text is not valid.
+    func reload(keymap text: [UInt8]) { replace(Self.keymap(of: text, in: context)) }
+
+    private func replace(_ keymap: OpaquePointer?) {
+        guard let keymap else { return }
+        guard let state = xkb_state_new(keymap) else { return xkb_keymap_unref(keymap) }
         xkb_state_unref(self.state)
         xkb_keymap_unref(self.keymap)
         (self.keymap, self.state) = (keymap, state)
@@ -88,6 +107,9 @@ final class Keyboard {
         if let compose { xkb_compose_state_reset(compose) }
     }
 
+    /// Whether a key repeats while it is held.
+    func repeats(_ code: UInt32) -> Bool { xkb_keymap_key_repeats(keymap, code) == 1 }
+
     // MARK: Input
 
     /// Returns the input of a key that goes down or up; nil for keys that write nothing by themselves.
@@ -96,7 +118,7 @@ final class Keyboard {
     ///   - code: The server's number of the key.
     ///   - isDown: Whether it goes down.
     ///   - bits: The modifiers and the layout, as in the server's event.
-    func input(code: UInt8, isDown: Bool, state bits: UInt16) -> KeyInput? {
+    func input(code: UInt32, isDown: Bool, state bits: UInt16) -> KeyInput? {
         // Bits 13 and 14 are the layout.
         xkb_state_update_mask(state, UInt32(bits & 0xFF), 0, 0, 0, 0, UInt32(bits >> 13) & 3)
         if !isDown {
@@ -110,8 +132,8 @@ final class Keyboard {
         return KeyInput(key, modifiers: modifiers(bits, code, key))
     }
 
-    private func key(_ code: UInt8, _ bits: UInt16) -> Key? {
-        let symbol = xkb_state_key_get_one_sym(state, UInt32(code))
+    private func key(_ code: UInt32, _ bits: UInt16) -> Key? {
+        let symbol = xkb_state_key_get_one_sym(state, code)
         if let compose, xkb_compose_state_feed(compose, symbol) == XKB_COMPOSE_FEED_ACCEPTED {
             switch xkb_compose_state_get_status(compose) {
             case XKB_COMPOSE_COMPOSING: return nil
@@ -141,10 +163,10 @@ final class Keyboard {
         return Key(keysym: xkb_compose_state_get_one_sym(compose))
     }
 
-    private func latin(_ code: UInt8) -> Key? {
-        for layout in 0..<xkb_keymap_num_layouts_for_key(keymap, UInt32(code)) {
+    private func latin(_ code: UInt32) -> Key? {
+        for layout in 0..<xkb_keymap_num_layouts_for_key(keymap, code) {
             var symbols: UnsafePointer<xkb_keysym_t>?
-            guard xkb_keymap_key_get_syms_by_level(keymap, UInt32(code), layout, 0, &symbols) == 1, let symbols else {
+            guard xkb_keymap_key_get_syms_by_level(keymap, code, layout, 0, &symbols) == 1, let symbols else {
                 continue
             }
             if case .character(let character)? = Key(keysym: symbols[0]), character.isASCII {
@@ -154,11 +176,11 @@ final class Keyboard {
         return nil
     }
 
-    private func modifiers(_ bits: UInt16, _ code: UInt8, _ key: Key) -> KeyModifiers {
+    private func modifiers(_ bits: UInt16, _ code: UInt32, _ key: Key) -> KeyModifiers {
         var modifiers = KeyModifiers(state: bits)
         let shift = xkb_keymap_mod_get_index(keymap, XKB_MOD_NAME_SHIFT)
         if case .character = key,
-            xkb_state_mod_index_is_consumed2(state, UInt32(code), shift, XKB_CONSUMED_MODE_GTK) == 1
+            xkb_state_mod_index_is_consumed2(state, code, shift, XKB_CONSUMED_MODE_GTK) == 1
         {
             modifiers.remove(.shift)
         }

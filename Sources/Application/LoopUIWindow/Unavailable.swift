@@ -16,6 +16,16 @@ public import LoopUI
     public init(size: Size = Size(80, 24), font: String = "", server: String? = nil) { isNotCalled() }
 }
 
+/// A window of a Wayland compositor as the display of an application; available only with the trait `Window`.
+@available(
+    *, unavailable,
+    message: "Enable the trait Window of swift-run-loops: .package(url: …, traits: [\"Window\"])"
+)
+@MainActor public final class WaylandDisplay {
+    /// Exists only with the trait `Window`; the compiler refuses each call.
+    public init(size: Size = Size(80, 24), font: String = "", compositor: String? = nil) { isNotCalled() }
+}
+
 extension Application {
     /// Runs a program in a window, from its launch to its end; available only with the trait `Window`.
     @available(

@@ -21,7 +21,7 @@ internal import RunLoopsEvents
     /// The size of the window, in whole cells.
     public private(set) var size: Size
     /// The abilities of the window, which include pictures and the ends of keys.
-    public private(set) var abilities: DisplayAbilities
+    public private(set) var abilities = DisplayAbilities.window
 
     private let font: String
     private let theme: WindowTheme
@@ -69,11 +69,6 @@ internal import RunLoopsEvents
         self.font = font
         self.theme = theme
         serverName = server
-        var abilities = DisplayAbilities()
-        abilities.reportsKeyEnds = true
-        abilities.hasPictures = true
-        abilities.reducesMotion = environmentValue("LOOPUI_REDUCE_MOTION") == "1"
-        self.abilities = abilities
     }
 
     // MARK: Display
@@ -96,7 +91,8 @@ internal import RunLoopsEvents
         abilities.pointAspect = cell.height / cell.width
         extent = Size(min(size.width * cell.width, 32767), min(size.height * cell.height, 32767))
         let server = try ServerWindow(
-            connection, screen: screen, size: extent, cell: cell, background: theme.background, program: Self.program,
+            connection, screen: screen, size: extent, cell: cell, background: theme.background,
+            program: WindowProgram.name,
             keyboardEvent: keyboard.event)
         self.keyboard = keyboard
         painter = CellPainter(fonts: fonts, theme: theme)
@@ -115,12 +111,6 @@ internal import RunLoopsEvents
         server.flush()
     }
 
-    private static var program: String {
-        let path = CommandLine.arguments.first ?? ""
-        let name = path.split(separator: "/").last.map(String.init) ?? ""
-        return name.isEmpty ? "LoopUI" : name
-    }
-
     private func addItems(_ input: InputQueue, _ server: ServerWindow) throws {
         let source = RunLoop.DescriptorSource(
             xcb_get_file_descriptor(server.connection), label: "X server"
@@ -136,18 +126,7 @@ internal import RunLoopsEvents
             try input.loop.add(source, in: mode)
             input.loop.add(observer, in: mode)
         }
-        for signal in [SIGTERM, SIGINT, SIGHUP] {
-            let source: SignalSource
-            do {
-                source = try SignalSource(signal) { [weak self] _, _ in
-                    self?.queue?.push(.terminate(signal: signal))
-                }
-            } catch {
-                throw WindowDisplayError.noSignal(signal)
-            }
-            signals.append(source)
-            for mode in input.systemModes { try input.loop.add(source, in: mode) }
-        }
+        signals = try input.addTerminationSignals()
     }
 
     /// Draws the cells that have changed, unless the server is still drawing the last frame.
@@ -199,11 +178,11 @@ internal import RunLoopsEvents
 
     private func draw(_ frame: Frame, on server: ServerWindow) {
         guard let painter else { return }
-        let cursor = frame.cursor.flatMap { self.cursor(at: $0, in: frame.cells) }
+        let cursor = Cursor(frame.cursor, in: frame.cells, isBlock: isFocused)
         var old = self.frame.cells
         if picture == nil || picture?.width != Int(extent.width) || picture?.height != Int(extent.height) {
             let new = server.makePicture(width: Int(extent.width), height: Int(extent.height))
-            fill(new)
+            painter.clear(new.drawing)
             picture?.free(isLast: false)
             picture = new
             old = CellGrid(width: 0, height: 0)
@@ -220,20 +199,6 @@ internal import RunLoopsEvents
         } else {
             for area in areas { server.show(area, of: picture) }
         }
-    }
-
-    /// Fills a picture with the background colour, also beside the last whole cell.
-    private func fill(_ picture: ServerPicture) {
-        let ground = theme.background
-        cairo_set_source_rgb(
-            picture.drawing, Double(ground.red) / 255, Double(ground.green) / 255, Double(ground.blue) / 255)
-        cairo_paint(picture.drawing)
-    }
-
-    private func cursor(at point: Point, in cells: CellGrid) -> Cursor? {
-        let (column, row) = (Int(point.x.rounded()), Int(point.y.rounded()))
-        guard (0..<cells.width).contains(column), (0..<cells.height).contains(row) else { return nil }
-        return Cursor(place: CellPlace(column: column, row: row), isBlock: isFocused)
     }
 
     // MARK: Events
@@ -281,7 +246,7 @@ internal import RunLoopsEvents
         case .touch(let number, let phase, let pixel, let state):
             if let input = pointer.touch(number, phase, at: pixel, state: state) { queue?.push(input) }
         case .key(let code, let isDown, let state):
-            if let input = keyboard?.input(code: code, isDown: isDown, state: state) { handle(input, server) }
+            if let input = keyboard?.input(code: UInt32(code), isDown: isDown, state: state) { handle(input, server) }
         case .focus(let isFocused): focusChanges(to: isFocused)
         case .unmapped:
             for input in pointer.cancel() { queue?.push(input) }

@@ -86,8 +86,20 @@ final class Echo: View {
 final class Ticker: View {
     private var count = 0
     private var timer: RunLoop.Timer?
+    private var turn: RunLoop.Instant?
+    /// The longest time in which the loop did not sleep, in milliseconds, since the last line.
+    private var longest = 0.0
 
     override func didMoveToWindow() {
+        let observer = RunLoop.Observer([.afterWaiting, .beforeWaiting], order: .max) { [self] _, activity in
+            let now = RunLoop.Instant.now
+            if activity == .afterWaiting {
+                turn = now
+                return
+            }
+            if let turn { longest = max(longest, turn.duration(to: now) / .milliseconds(1)) }
+        }
+        RunLoop.current.add(observer, in: .common)
         let timer = RunLoop.Timer(.after(.milliseconds(10), every: .milliseconds(10))) { [weak self] _ in self?.tick() }
         RunLoop.current.add(timer, in: .common)
         self.timer = timer
@@ -98,7 +110,9 @@ final class Ticker: View {
         setNeedsDisplay()
         if count % 10 == 0 {
             let counts = Application.current?.commit.counts
-            say("tick \(count) frames \(counts?.frames ?? 0) refusals \(counts?.refusals ?? 0)")
+            say(
+                "tick \(count) frames \(counts?.frames ?? 0) refusals \(counts?.refusals ?? 0) busy \(Int(longest)) ms")
+            longest = 0
         }
     }
 
@@ -200,6 +214,10 @@ final class Delegate: ApplicationDelegate {
         (controller.view as? Gallery)?.begin()
         (controller.view as? Moving)?.begin()
         (controller.view as? Linked)?.begin()
+        if CommandLine.arguments.contains("beats") {
+            let beat = RunLoop.Timer(.after(.milliseconds(100), every: .milliseconds(100))) { _ in say("beat") }
+            RunLoop.current.add(beat, in: .common)
+        }
         controller.view.setNeedsDisplay()
         application.commit.afterCommit { say("shown") }
     }
@@ -212,11 +230,23 @@ final class Delegate: ApplicationDelegate {
 
 do {
     let scene = CommandLine.arguments.dropFirst().first ?? "echo"
+    if CommandLine.arguments.contains("any") {
+        // The program of somebody who leaves the choice to the library.
+        try Application.runInWindow(Delegate.self, size: Size(40, 10))
+        say("end")
+        exit(0)
+    }
     let size = scene == "gallery" ? Size(76, 21) : Size(40, 10)
     let theme: WindowTheme = CommandLine.arguments.contains("light") ? .light : .dark
-    let display = WindowDisplay(size: size, theme: theme)
-    display.usesScreenFrames = scene != "moving-by-grid"
-    try Application.runInWindow(Delegate.self, display: display)
+    if CommandLine.arguments.contains("wayland") {
+        let display = WaylandDisplay(size: size, theme: theme)
+        display.usesScreenFrames = scene != "moving-by-grid"
+        try Application.runInWindow(Delegate.self, display: display)
+    } else {
+        let display = WindowDisplay(size: size, theme: theme)
+        display.usesScreenFrames = scene != "moving-by-grid"
+        try Application.runInWindow(Delegate.self, display: display)
+    }
     say("end")
 } catch {
     say("error \(error)")

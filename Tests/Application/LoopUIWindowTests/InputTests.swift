@@ -103,8 +103,8 @@ import Testing
 
     /// The codes of a keyboard for PCs: evdev's numbers and 8.
     private enum Code {
-        static let q: UInt8 = 24, a: UInt8 = 38, c: UInt8 = 54, y: UInt8 = 29, tab: UInt8 = 23, f1: UInt8 = 67
-        static let two: UInt8 = 11, e: UInt8 = 26, shift: UInt8 = 50
+        static let q: UInt32 = 24, a: UInt32 = 38, c: UInt32 = 54, y: UInt32 = 29, tab: UInt32 = 23, f1: UInt32 = 67
+        static let two: UInt32 = 11, e: UInt32 = 26, shift: UInt32 = 50
     }
 
     @Test func `A held key repeats and ends with the same character, even if Shift is released meanwhile`() throws {
@@ -122,7 +122,7 @@ import Testing
 
     @Test func `A modifier is reported only if it did not change the character`() throws {
         let keyboard = try Keyboard(layout: "us")
-        func down(_ code: UInt8, _ state: UInt16) -> KeyInput? {
+        func down(_ code: UInt32, _ state: UInt16) -> KeyInput? {
             keyboard.forgetHeld()
             return keyboard.input(code: code, isDown: true, state: state)
         }

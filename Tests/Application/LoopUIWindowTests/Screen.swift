@@ -162,13 +162,117 @@ final class Screen {
     }
 }
 
+/// A Wayland compositor, with one program on it.
+final class Weston {
+    static let isThere = system("command -v weston >/dev/null") == 0
+    static let isThereWithInput = isThere && Screen.isThere
+
+    /// The folder of the compositor's socket.
+    let folder: TemporaryDirectory
+    /// The X server in which the compositor has a window, if it has one.
+    let server: OtherProcess?
+    let compositor: OtherProcess
+    let program: OtherProcess
+    /// The name of the X server.
+    let display: String
+    /// The lines of the program up to its first frame.
+    private let started: [String]
+
+    /// Starts a compositor without a screen, or one with a window in an X server that fills the window with the program;
+    /// waits for the program's first frame.
+    ///
+    /// - Parameters:
+    ///   - scene: What the program shows.
+    ///   - hasInput: Whether the compositor has a window.
+    ///   - kind: The kind of the compositor otherwise, as options.
+    ///   - variables: Assignments and redirections of the shell, for the program.
+    init(
+        _ scene: String, hasInput: Bool = false, kind: String = Weston.withoutScreen, variables: String = ""
+    ) throws {
+        folder = TemporaryDirectory()
+        if hasInput {
+            let server = try OtherProcess("exec Xvfb -displayfd 1 -screen 0 800x600x24 -nolisten tcp 2>/dev/null")
+            display = ":" + (try server.lines(1)[0])
+            self.server = server
+        } else {
+            (display, server) = ("", nil)
+        }
+        // The shell of kiosks fills the output with the window, and shows no window without a keyboard.
+        let kind = hasInput ? "x11-backend.so --use-pixman --shell=kiosk-shell.so" : kind
+        compositor = try Self.start(kind, in: folder, display)
+        if hasInput {
+            let focus = "search --sync --name 'Weston Compositor' windowfocus"
+            _ = try OtherProcess("DISPLAY=\(display) exec xdotool \(focus) >/dev/null").end()
+        }
+        program = try Self.run("\(scene) wayland", in: folder, variables)
+        started = try program.lines(to: "shown")
+        if hasInput { try waitForPicture() }
+    }
+
+    /// Waits until the X server shows a colour of the program: the compositor has given the keys to the window then.
+    private func waitForPicture() throws {
+        let client = try Client(of: display)
+        for _ in 0..<6_000 {
+            if client.pixels().contains(0xC81E3C) { return }
+            usleep(10_000)
+        }
+        throw OtherProcess.Missing(what: "a picture of the program")
+    }
+
+    /// The number of columns and rows that the window has when it fills the compositor's output.
+    func size() throws -> (columns: Double, rows: Double) {
+        let early = started.last { $0.hasPrefix("size") && $0 != "size 40.0 10.0" }
+        let line = try early ?? program.lines(to: "size").last ?? ""
+        let numbers = line.split(separator: " ").compactMap { Double($0) }
+        return (try #require(numbers.first), try #require(numbers.last))
+    }
+
+    /// The options of a compositor that has no screen, and shows 60 frames a second nevertheless.
+    static let withoutScreen = "headless-backend.so --shell=desktop-shell.so"
+
+    /// Starts a compositor, and waits for its socket.
+    static func start(_ backend: String, in folder: TemporaryDirectory, _ display: String = "") throws -> OtherProcess {
+        // The time that a compositor leaves to its programs is added to each frame where there is no screen.
+        let configuration = folder.path("weston.ini")
+        let text = "[core]\nidle-time=0\nrepaint-window=16\n"
+        let file = try #require(fopen(configuration, "w"))
+        #expect(fputs(text, file) >= 0 && fclose(file) == 0)
+        let compositor = try OtherProcess(
+            "DISPLAY=\(display) XDG_RUNTIME_DIR='\(folder.path)' exec weston --backend=\(backend) --width=640 "
+                + "--height=480 --socket=wayland-test --config='\(configuration)' >/dev/null 2>&1")
+        let socket = folder.path + "/wayland-test"
+        for _ in 0..<6_000 where access(socket, F_OK) != 0 { usleep(10_000) }
+        try #require(access(socket, F_OK) == 0)
+        return compositor
+    }
+
+    /// Starts a program for the compositor.
+    static func run(
+        _ arguments: String, in folder: TemporaryDirectory, _ variables: String = ""
+    ) throws -> OtherProcess {
+        let path = try #require(BuiltPrograms.path("LoopUIWindowPrograms"))
+        return try OtherProcess(
+            "XDG_RUNTIME_DIR='\(folder.path)' WAYLAND_DISPLAY=wayland-test DISPLAY= LC_ALL=C.UTF-8 \(variables) "
+                + "exec '\(path)' \(arguments)")
+    }
+
+    /// Runs xdotool in the compositor's X server, to its end.
+    func xdotool(_ arguments: String) throws {
+        let (_, status) = try OtherProcess("DISPLAY=\(display) exec xdotool \(arguments)").end()
+        if status != 0 { throw OtherProcess.Missing(what: "xdotool \(arguments): \(status)") }
+    }
+}
+
 /// A client of the same server, for what xdotool cannot do.
 final class Client {
     private let connection: OpaquePointer
     private let root: xcb_window_t
 
-    init(_ screen: Screen) throws {
-        connection = try #require(xcb_connect(screen.name, nil))
+    convenience init(_ screen: Screen) throws { try self.init(of: screen.name) }
+
+    /// Connects to the server of a name.
+    init(of name: String) throws {
+        connection = try #require(xcb_connect(name, nil))
         root = try #require(xcb_setup_roots_iterator(xcb_get_setup(connection)).data).pointee.root
     }
 
@@ -277,6 +381,9 @@ final class Client {
         }
         return nil
     }
+
+    /// The same of the whole screen, whose size is 800 times 600.
+    func pixels() -> [UInt32] { pixels(of: root, width: 800, height: 600) }
 
     /// Red, green and blue of each pixel; empty if the window is not shown.
     func pixels(of window: xcb_window_t, width: Int, height: Int) -> [UInt32] {
