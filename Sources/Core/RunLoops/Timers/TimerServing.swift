@@ -26,7 +26,7 @@ struct TimerServing {
 /// A timer whose callout is under way, or has just returned.
 struct FiringTimer: ~Copyable {
     // SAFETY: the loop's reference, which is not released while the timer is firing.
-    fileprivate let timer: Unmanaged<RunLoop.Timer>
+    let timer: Unmanaged<RunLoop.Timer>
     /// The date that is being served.
     fileprivate var date: Int64 = 0
     /// The closure: during the call no other code can ask for it, and so none can release it.
@@ -36,7 +36,7 @@ struct FiringTimer: ~Copyable {
 
     /// Releases the closure of a timer that does not fire again, and the loop's reference to a timer that has left the loop;
     /// without the lock.
-    fileprivate consuming func finish() {
+    consuming func finish() {
         if isOver { timer.release() }
     }
 

@@ -235,13 +235,12 @@ extension GuardedState {
         let id = buckets[bucket].queue.insert(body, at: date, sequence: timerSequence)
         count(1, in: bucket)
         timerComes(date, in: bucket)
-        return RunLoop.DelayedPerform.Name(loop: core.number, mode: mode, id: id)
+        return RunLoop.DelayedPerform.Name(loop: core.number, bucket: bucket, id: id)
     }
 
     @inline(__always)
     mutating func takeDelayed(_ name: RunLoop.DelayedPerform.Name) -> DelayedBody? {
-        guard let mode = existingMode(name.mode), modes[mode].soleBucket != .none else { return nil }
-        let bucket = modes[mode].soleBucket
+        let bucket = name.bucket
         let first = buckets[bucket].queue.firstDate
         guard let body = buckets[bucket].queue.remove(name.id, &dueList) else { return nil }
         count(-1, in: bucket)
