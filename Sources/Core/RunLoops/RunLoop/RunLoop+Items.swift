@@ -221,7 +221,7 @@ extension GuardedState {
     mutating func add(
         _ item: RunLoop.Item, in name: RunLoop.Mode, _ entered: inout [RunLoop.Mode]
     ) throws(RunLoop.SystemCallError) -> Bool {
-        guard item.isValid, !isDead, item.belongs(to: core.lock) else { return false }
+        guard item.isValid, !isDead, item.belongs(to: lock) else { return false }
         let modesBefore = modes.count
         do throws(RunLoop.SystemCallError) {
             guard name == .common else { return try put(item, in: name, &entered) }
@@ -242,7 +242,7 @@ extension GuardedState {
         _ mode: RunLoop.Mode, reservesReadiness: Bool, _ entered: inout [RunLoop.Item]
     ) throws(RunLoop.SystemCallError) {
         if isCommon(mode) { return }
-        let items = commonItems.all.filter { $0.isValid && $0.belongs(to: core.lock) }
+        let items = commonItems.all.filter { $0.isValid && $0.belongs(to: lock) }
         let modesBefore = modes.count
         do throws(RunLoop.SystemCallError) {
             // First those that the system may refuse, so that no other item has to be removed again: the timers of a mode
@@ -285,7 +285,7 @@ extension GuardedState {
         guard let timer = item as? RunLoop.Timer else { return true }
         // A timer that was removed from each mode separately no longer counts as common, as in Core Foundation. The
         // owner is checked first: the lock of another loop guards the bucket of that loop's timer.
-        return timer.owner.isHeld(by: core.lock) && timer.bucket != .none
+        return timer.owner.isHeld(by: lock) && timer.bucket != .none
     }
 
     // MARK: Places
@@ -353,7 +353,7 @@ extension GuardedState {
             modes[mode].remove(source)
             return false
         case let source as RunLoop.DescriptorSource:
-            guard source.enter(core.lock) else { return false }
+            guard source.enter(lock) else { return false }
             do { try modes[mode].add(source) } catch {
                 leaveUnlessInMode(source)
                 throw error
@@ -388,7 +388,7 @@ extension GuardedState {
     }
 
     func leaveUnlessInMode(_ source: RunLoop.DescriptorSource) {
-        if !isInMode(source) { source.leave(core.lock) }
+        if !isInMode(source) { source.leave(lock) }
     }
 
     func isInMode(_ source: RunLoop.DescriptorSource) -> Bool {

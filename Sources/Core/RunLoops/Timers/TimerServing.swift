@@ -228,7 +228,7 @@ extension GuardedState {
         if var firing = called.take() {
             let isElsewhere = firing.timer._withUnsafeGuaranteedRef { timer in
                 // The callout may have added the timer to another thread's loop, or another thread may have done so.
-                if !timer.owner.isHeld(by: core.lock) { return true }
+                if !timer.owner.isHeld(by: lock) { return true }
                 firingTimers.removeLast()
                 settle(timer, &firing, now)
                 return false
@@ -293,7 +293,7 @@ extension GuardedState {
         switch dueList.take(place) {
         case .timer(let reference):
             let timer = reference.takeRetainedValue()
-            guard timer.owner.isHeld(by: core.lock), timer.isValid, timer.bucket != .none,
+            guard timer.owner.isHeld(by: lock), timer.isValid, timer.bucket != .none,
                 !timer.callout.contains(.underWay), timer.fire <= core.now(timer.clock)
             else { return .release(timer) }
             if buckets[timer.bucket].hasSeveralModes { firstTimerChanges(timer.fire, in: timer.bucket) }

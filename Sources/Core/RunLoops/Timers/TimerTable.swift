@@ -10,7 +10,7 @@ extension GuardedState {
     @inline(__always)
     func isIn(_ timer: RunLoop.Timer, _ mode: Int) -> Bool {
         // The owner is checked first: the lock of another loop guards the bucket of that loop's timer.
-        timer.owner.isHeld(by: core.lock) && timer.bucket != .none && buckets[timer.bucket].contains(mode)
+        timer.owner.isHeld(by: lock) && timer.bucket != .none && buckets[timer.bucket].contains(mode)
     }
 
     /// The bucket of timers that are in these modes and count on this clock; made for the first such timer.
