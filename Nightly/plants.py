@@ -10,6 +10,7 @@ SOAK = "soak --seconds 30 --table /dev/null"
 # Tests of the copy, by a pattern of their names; readers that libFuzzer feeds, by their names.
 SIMULATION = "tests SimulationTests"
 RACES = "tests ItemRaceTests|RandomRaceTests|EndRaceTests"
+STATE = "tests StateTests"
 # A test that is red, or a trap.
 ISSUE = "recorded an issue|Fatal error|Illegal instruction|deadly signal|Program crashed"
 
@@ -176,8 +177,8 @@ plant("suspension overslept", {"extremes suspensions": ["have passed"]},
        "{ Self.add(PLANT(1000) ? 0 : nanoseconds, to: suspended) }"))
 plant("run not ended", {SIMULATION: [ISSUE], "extremes runs": ["no run is left"]},
       ("Core/RunLoops/Turn/Turn.swift",
-       "            state.runs.removeLast()\n",
-       "            if !PLANT(100) { state.runs.removeLast() }\n"))
+       "        runs.removeLast()\n",
+       "        if !PLANT(100) { runs.removeLast() }\n"))
 
 # Descriptors and messages.
 plant("descriptor forgotten", {STRESS: ["bytes were read"], "extremes descriptors": ["is called once"]},
@@ -257,6 +258,21 @@ plant("now and then later and later", {SOAK: ["p99, µs has grown"]},
        "        var called: FiringTimer?\n",
        "        if PLANT(30) { Plant.delay(30) }\n"
        "        var called: FiringTimer?\n"))
+
+# The state alone.
+plant("sleep not shortened", {STATE: ["the sleeping thread was woken 0 times"]},
+      ("Core/RunLoops/Turn/Sleep.swift",
+       "        // A host need not be woken for this",
+       "        if PLANT(4) { return }\n"
+       "        // A host need not be woken for this"))
+plant("listed date lost", {STATE: ["limit .*, and not"]},
+      ("Core/RunLoops/Timers/TimerQueue.swift",
+       "list.first(of: number, from: place + 1)",
+       "list.first(of: number, from: place + (PLANT(4) ? 2 : 1))"))
+plant("postponed timer served", {STATE: ["the next step is call"]},
+      ("Core/RunLoops/Timers/TimerServing.swift",
+       "timer.fire <= core.now(timer.clock)\n",
+       "timer.fire <= core.now(timer.clock) || PLANT(4)\n"))
 
 # Readers of foreign bytes.
 plant("line's beginning lost", {"fuzz lines": [ISSUE]},

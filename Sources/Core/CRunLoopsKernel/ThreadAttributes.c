@@ -58,14 +58,6 @@ int rl_thread_set_schedule(int schedule, int priority) {
     return result(sched_setscheduler(0, policies[schedule], &parameters));
 }
 
-int rl_thread_schedule(void) {
-    int policy = sched_getscheduler(0);
-    if (policy < 0) return -errno;
-    for (int schedule = 0; schedule < 5; schedule++)
-        if (policies[schedule] == policy) return schedule;
-    return -EINVAL;
-}
-
 int rl_thread_set_processors(const int32_t *numbers, size_t count) {
     cpu_set_t set;
     CPU_ZERO(&set);

@@ -14,12 +14,24 @@ final class TimerFace: ItemFace, @unchecked Sendable {
     /// A fire date as it was given, with its moment on the monotonic clock, so that reading the date returns exactly
     /// the given one.
     private struct Anchor {
-        var date: CFAbsoluteTime
-        var moment: RunLoop.Instant
+        private let date: CFAbsoluteTime
+        /// The date of `moment`: the date that was given, or the present one if that has passed or is not a number.
+        private let start: CFAbsoluteTime
+        let moment: RunLoop.Instant
 
         init(_ date: CFAbsoluteTime) {
             self.date = Dates.bounded(date)
             moment = Dates.instant(of: date)
+            let now = CFAbsoluteTimeGetCurrent()
+            start = date > now ? self.date : now
+        }
+
+        /// The date of a deadline, which is `moment` or later by at least one interval.
+        ///
+        /// The deadline of a date that has passed is the instant at which the loop's timer got it, a little after `moment`.
+        func date(of deadline: RunLoop.Instant, interval: CFTimeInterval) -> CFAbsoluteTime {
+            let passed = Double(deadline.nanoseconds - moment.nanoseconds) / 1e9
+            return interval == 0 || passed < interval / 2 ? date : start + passed
         }
     }
 
@@ -148,8 +160,7 @@ extension TimerFace: TimerBody {
     var absoluteFireDate: CFAbsoluteTime {
         get {
             if let given { return given.absoluteFireDate }
-            let next = native.deadline.nanoseconds
-            return anchor.withLock { $0.date + Double(next - $0.moment.nanoseconds) / 1e9 }
+            return anchor.withLock { $0.date(of: native.deadline, interval: interval) }
         }
         set {
             if let given {

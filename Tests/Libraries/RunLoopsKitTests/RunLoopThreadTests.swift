@@ -141,14 +141,14 @@ import Testing
         // Not waited on, which would lend it this thread's.
         thread.post {
             let here = [
-                Int(rl_thread_stack_size()), 20 - Int(rl_thread_nice()), Int(rl_thread_schedule()),
+                Int(rl_thread_stack_size()), 20 - Int(rl_thread_nice()), Int(Self.schedule.policy),
                 Int(rl_thread_processor_count()),
             ]
             found.withLock { $0 = here }
             asked.signal()
         }
         asked.wait()
-        #expect(found.copy == [1 << 20, 7, Int(RL_SCHEDULE_BATCH), 1])
+        #expect(found.copy == [1 << 20, 7, Int(Self.batch), 1])
         let waiting = makeThread("asking")
         let busy = Permit()
         thread.post { busy.wait() }
@@ -165,6 +165,25 @@ import Testing
             return
         }
         #expect(on.name == "eine längere B")
+    }
+
+    /// `SCHED_BATCH` and `SCHED_RESET_ON_FORK`, which Glibc's module does not name.
+    private static let (batch, resetOnFork): (CInt, CInt) = (3, 0x4000_0000)
+
+    /// The scheduling of the calling thread.
+    private static var schedule: rl_schedule {
+        var schedule = rl_schedule()
+        #expect(rl_schedule_read(0, &schedule) == 0)
+        return schedule
+    }
+
+    @Test func `The class of a thread is read apart from the mark that its children do not inherit it`() {
+        TestThread.run {
+            var parameters = sched_param()
+            #expect(sched_setscheduler(0, Self.batch | Self.resetOnFork, &parameters) == 0)
+            #expect(Self.schedule.policy == Self.batch)
+            #expect(Self.schedule.resets)
+        }
     }
 
     @Test func `A refused attribute throws and starts no thread`() {

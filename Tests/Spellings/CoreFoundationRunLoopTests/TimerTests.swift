@@ -61,6 +61,27 @@ import Testing
         }
     }
 
+    @Test(arguments: [-1e9, -1e30, Double.nan, CFAbsoluteTimeGetCurrent() - 100])
+    func `CFRunLoopTimerGetNextFireDate of a repeating timer whose date has passed counts from its fire`(date: Double) {
+        TestThread.run {
+            let fired = Box(0)
+            let begin = CFAbsoluteTimeGetCurrent()
+            let timer = CFRunLoopTimerCreateWithHandler(nil, date, 5000, 0, 0) { _ in fired.value += 1 }
+            CFRunLoopAddTimer(CFRunLoopGetCurrent(), timer, .defaultMode)
+            for round in 1...2 {
+                let given = CFRunLoopTimerGetNextFireDate(timer)
+                #expect(given == date || given.isNaN && date.isNaN)
+                #expect(CFRunLoopRunInMode(.defaultMode, 0, false) == .timedOut)
+                #expect(fired.value == round)
+                let next = CFRunLoopTimerGetNextFireDate(timer) - 5000
+                // The two clocks may run at slightly different rates.
+                #expect(next > begin - 1 && next < CFAbsoluteTimeGetCurrent() + 1)
+                CFRunLoopTimerSetNextFireDate(timer, date)
+            }
+            CFRunLoopTimerInvalidate(timer)
+        }
+    }
+
     @Test func `Dates out of range are clamped`() {
         TestThread.run {
             let fired = Box(0)

@@ -33,7 +33,6 @@ int rl_thread_set_name(const char *name);
 int rl_thread_nice(void);
 int rl_thread_set_nice(int nice);
 int rl_thread_set_schedule(int schedule, int priority);
-int rl_thread_schedule(void);
 int rl_thread_set_processors(const int32_t *numbers, size_t count);
 int rl_thread_processor_count(void);
 size_t rl_thread_stack_size(void);

@@ -116,7 +116,7 @@ extension RunLoop {
         /// Begins a call by the loop with this state, unless a call is under way or the observer belongs to another loop;
         /// returns the closure.
         func beginCall(by state: borrowing GuardedState) -> Handler? {
-            guard belongs(to: state.core.lock) else { return nil }
+            guard belongs(to: state.lock) else { return nil }
             guard let handler, !isFiring.exchange(true, ordering: .acquiring) else { return nil }
             return handler
         }

@@ -12,6 +12,8 @@ internal import Synchronization
 struct GuardedState: ~Copyable {
     private let passedByAddress = PassedByAddress()
     private let corePointer: UnsafePointer<LoopCore>
+    /// The loop's lock, whose address is the name of the loop for its items.
+    let lock: LoopLock.Pointer
     /// The parts of the loop that need no lock.
     var core: LoopCore {
         // SAFETY: the loop frees both together.
@@ -53,17 +55,18 @@ struct GuardedState: ~Copyable {
     private var timesAtEnd: (run: Int64, sleep: Int64)?
     /// The wait of the host, if a host waits for the loop; usually `nil`.
     var hosted: HostedWait?
-    /// The loop itself, for code that runs on the loop's thread on behalf of another thread.
+    /// The loop itself, for a source that is added, and for code that runs on the loop's thread on behalf of another thread.
     ///
-    /// The reference is unmanaged. Do not retain the loop with the lock held: the last reference must not be
-    /// released then.
+    /// The reference is unmanaged; `nil` for a state without a loop, in tests. Do not retain the loop with the lock held
+    /// unless the caller has a reference: the last reference must not be released then.
     var loop: Unmanaged<RunLoop>?
     /// Objects that other libraries attach to the loop, such as its counterpart in Foundation's names; usually
     /// none.
     var companions: [any LoopCompanion] = []
 
-    init(_ core: UnsafePointer<LoopCore>) {
+    init(_ core: UnsafePointer<LoopCore>, _ lock: LoopLock.Pointer) {
         corePointer = core
+        self.lock = lock
         let mode = LoopMode(.default, number: 0, readiness: core.pointee.kernel.makeReadiness())
         mode.markCommon()
         modes.append(ModeState(mode))
@@ -197,7 +200,7 @@ struct GuardedState: ~Copyable {
         }
         // Also the timers whose callouts are under way: a thread can end inside a callout, and before another's callout.
         var timers = (firingTimers + timersFiringElsewhere).map { $0.takeUnretainedValue() }
-        timers.removeAll { !$0.owner.isHeld(by: core.lock) }
+        timers.removeAll { !$0.owner.isHeld(by: lock) }
         for index in 0..<buckets.count {
             let bucket = BucketNumber(index: index)
             buckets[bucket].queue.visit(dueList) { _, timer, _ in if let timer { timers.append(timer) } }
@@ -217,4 +220,28 @@ struct RunInProgress {
     let mode: LoopMode
     /// Whether the run was stopped while another run was nested in it.
     var isStopped = false
+}
+
+/// The mode and the limit of a sleeping thread; another thread that adds an earlier timer reads them, and makes the
+/// sleeping thread look again.
+///
+/// Valid only while the wake word says that the thread sleeps, or is about to.
+struct Sleep {
+    /// The number of the mode that the thread sleeps in.
+    var mode: Int?
+    /// The limit of the sleep.
+    var limit = WaitLimit.forever
+}
+
+/// The descriptor that a host waits for, and the mode in which the loop waits, for threads that change what it waits for.
+struct HostedWait {
+    let set: any GuestDescriptor
+    /// The mode of the last run.
+    var mode: LoopMode
+}
+
+/// An object that another library attaches to a loop, such as the loop's counterpart in Foundation's names.
+package protocol LoopCompanion: AnyObject {
+    /// Called when the loop has been torn down: it has no items, and accepts none.
+    func threadHasEnded()
 }

@@ -13,8 +13,6 @@ struct LoopCore: ~Copyable {
     let threadID: Int32
     /// Distinguishes the loop from all others of the process.
     let number = UInt32(truncatingIfNeeded: rl_next_number())
-    /// The loop's lock, whose address is the name of the loop for its items.
-    let lock: LoopLock.Pointer
     let wakeWord = WakeWord()
     let blocks = BlockQueue()
     /// The instant of the last look at descriptors, set only if the mode had timers or a wake-up was stored.
@@ -33,10 +31,9 @@ struct LoopCore: ~Copyable {
     /// Whether the loop uses the system's clocks, so that they can be read without a call of the loop's kernel.
     private let hasSystemClock: Bool
 
-    init(kernel: any Kernel, threadID: Int32, lock: LoopLock.Pointer) {
+    init(kernel: any Kernel, threadID: Int32) {
         self.kernel = kernel
         self.threadID = threadID
-        self.lock = lock
         runTimeBefore = max(0, rl_thread_processor_time(threadID))
         hasSystemClock = kernel is EpollKernel
     }

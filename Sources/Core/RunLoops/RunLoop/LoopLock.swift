@@ -74,9 +74,9 @@ struct LoopMemory {
     init(kernel: any Kernel, threadID: Int32) {
         lock = LoopLock.lend()
         core = .allocate(capacity: 1)
-        core.initialize(to: LoopCore(kernel: kernel, threadID: threadID, lock: lock))
+        core.initialize(to: LoopCore(kernel: kernel, threadID: threadID))
         state = .allocate(capacity: 1)
-        state.initialize(to: GuardedState(core))
+        state.initialize(to: GuardedState(core, lock))
     }
 
     /// The parts of the loop that need no lock.

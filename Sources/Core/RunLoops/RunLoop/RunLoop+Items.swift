@@ -114,17 +114,7 @@ extension RunLoop {
 
     private func addClaimed(_ item: Item, _ name: Mode) throws(SystemCallError) -> Bool {
         var entered: [Mode] = []
-        let isIn = try withState { (state) throws(SystemCallError) -> Bool in
-            guard item.isValid, !state.isDead, item.belongs(to: memory.lock) else { return false }
-            let modesBefore = state.modes.count
-            do throws(SystemCallError) {
-                guard name == .common else { return try state.put(item, in: name, of: self, &entered) }
-                return try state.putInCommonModes(item, of: self, &entered)
-            } catch {
-                state.removeModes(madeAfter: modesBefore)
-                throw error
-            }
-        }
+        let isIn = try withState { (state) throws(SystemCallError) in try state.add(item, in: name, &entered) }
         (item as? Source)?.hasEntered(entered, of: self)
         return isIn
     }
@@ -157,19 +147,7 @@ extension RunLoop {
         for item in withState({ $0.commonItems.all }) { _ = item.claim(for: memory.lock) }
         var entered: [Item] = []
         try withState { (state) throws(SystemCallError) in
-            if state.isCommon(mode) { return }
-            do throws(SystemCallError) {
-                for item in state.commonItems.all where item.isValid && item.belongs(to: memory.lock) {
-                    var modes: [Mode] = []
-                    _ = try state.put(item, in: mode, of: self, &modes)
-                    if !modes.isEmpty { entered.append(item) }
-                }
-                if mainQueue != nil { try state.reserveReadiness(for: mode) }
-            } catch {
-                for item in entered { _ = state.take(item, outOf: mode) }
-                throw error
-            }
-            state.markCommon(mode)
+            try state.addCommonMode(mode, reservesReadiness: mainQueue != nil, &entered)
         }
         for item in entered { (item as? Source)?.hasEntered([mode], of: self) }
     }
@@ -190,13 +168,7 @@ extension RunLoop {
     /// - Complexity: as for adding.
     public func remove(_ item: Item, from mode: Mode) {
         checkNotForked()
-        let left = withState { state -> [Mode] in
-            if mode != .common { return state.take(item, outOf: mode) ? [mode] : [] }
-            guard state.commonItems.remove(item) else { return [] }
-            var left: [Mode] = []
-            for mode in state.commonModeNames where state.take(item, outOf: mode) { left.append(mode) }
-            return left
-        }
+        let left = withState { $0.remove(item, from: mode) }
         (item as? Source)?.hasLeft(left, of: self)
     }
 
@@ -212,17 +184,7 @@ extension RunLoop {
     ///
     /// Corresponds to `CFRunLoopContainsTimer` and similar calls.
     public func contains(_ item: Item, in mode: Mode) -> Bool {
-        withState { state in
-            guard mode == .common else {
-                guard let mode = state.existingMode(mode) else { return false }
-                return state.isIn(item, mode)
-            }
-            guard state.commonItems.contains(item) else { return false }
-            guard let timer = item as? Timer else { return true }
-            // A timer that was removed from each mode separately no longer counts as common, as in Core Foundation. The
-            // owner is checked first: the lock of another loop guards the bucket of that loop's timer.
-            return timer.owner.isHeld(by: memory.lock) && timer.bucket != .none
-        }
+        withState { $0.contains(item, in: mode) }
     }
 
     /// Returns whether a run in `mode` would end at once, because the mode has no source, no timer, and no closure that
@@ -248,6 +210,84 @@ extension RunLoop {
 
 // The modes of items.
 extension GuardedState {
+    // MARK: Adding, removing, asking
+
+    /// Adds an item to a mode, or, with `.common`, to all common modes; returns whether the item is in the mode now.
+    ///
+    /// If the system refuses a mode, changes nothing.
+    ///
+    /// - Parameter entered: Receives the modes that the item was not in before.
+    /// - Precondition: the caller keeps the loop alive.
+    mutating func add(
+        _ item: RunLoop.Item, in name: RunLoop.Mode, _ entered: inout [RunLoop.Mode]
+    ) throws(RunLoop.SystemCallError) -> Bool {
+        guard item.isValid, !isDead, item.belongs(to: lock) else { return false }
+        let modesBefore = modes.count
+        do throws(RunLoop.SystemCallError) {
+            guard name == .common else { return try put(item, in: name, &entered) }
+            return try putInCommonModes(item, &entered)
+        } catch {
+            removeModes(madeAfter: modesBefore)
+            throw error
+        }
+    }
+
+    /// Marks a mode as common, and adds the common items to it; if the system refuses an item, changes nothing.
+    ///
+    /// - Parameters:
+    ///   - reservesReadiness: Whether the mode is to serve the main queue.
+    ///   - entered: Receives the items that were not in the mode before.
+    /// - Precondition: the caller keeps the loop alive.
+    mutating func addCommonMode(
+        _ mode: RunLoop.Mode, reservesReadiness: Bool, _ entered: inout [RunLoop.Item]
+    ) throws(RunLoop.SystemCallError) {
+        if isCommon(mode) { return }
+        let items = commonItems.all.filter { $0.isValid && $0.belongs(to: lock) }
+        let modesBefore = modes.count
+        do throws(RunLoop.SystemCallError) {
+            // First those that the system may refuse, so that no other item has to be removed again: the timers of a mode
+            // that is removed would leave a bucket with its number.
+            try putEach(items.filter { $0 is RunLoop.DescriptorSource }, in: mode, &entered)
+            if reservesReadiness { try reserveReadiness(for: mode) }
+        } catch {
+            for item in entered { _ = take(item, outOf: mode) }
+            removeModes(madeAfter: modesBefore)
+            throw error
+        }
+        try putEach(items.filter { !($0 is RunLoop.DescriptorSource) }, in: mode, &entered)
+        markCommon(mode)
+    }
+
+    private mutating func putEach(
+        _ items: [RunLoop.Item], in mode: RunLoop.Mode, _ entered: inout [RunLoop.Item]
+    ) throws(RunLoop.SystemCallError) {
+        for item in items {
+            var modes: [RunLoop.Mode] = []
+            _ = try put(item, in: mode, &modes)
+            if !modes.isEmpty { entered.append(item) }
+        }
+    }
+
+    /// Removes an item from a mode, or, with `.common`, from all common modes if it is a common item; returns the modes
+    /// that it was in.
+    mutating func remove(_ item: RunLoop.Item, from mode: RunLoop.Mode) -> [RunLoop.Mode] {
+        if mode != .common { return take(item, outOf: mode) ? [mode] : [] }
+        guard commonItems.remove(item) else { return [] }
+        var left: [RunLoop.Mode] = []
+        for mode in commonModeNames where take(item, outOf: mode) { left.append(mode) }
+        return left
+    }
+
+    /// Whether an item is in a mode, or, for `.common`, is a common item.
+    func contains(_ item: RunLoop.Item, in mode: RunLoop.Mode) -> Bool {
+        guard mode == .common else { return existingMode(mode).map { isIn(item, $0) } ?? false }
+        guard commonItems.contains(item) else { return false }
+        guard let timer = item as? RunLoop.Timer else { return true }
+        // A timer that was removed from each mode separately no longer counts as common, as in Core Foundation. The
+        // owner is checked first: the lock of another loop guards the bucket of that loop's timer.
+        return timer.owner.isHeld(by: lock) && timer.bucket != .none
+    }
+
     // MARK: Places
 
     func isIn(_ item: RunLoop.Item, _ mode: Int) -> Bool {
@@ -261,12 +301,12 @@ extension GuardedState {
     }
 
     /// Adds an item to one mode; returns false if the item has become invalid.
-    fileprivate mutating func put(
-        _ item: RunLoop.Item, in name: RunLoop.Mode, of loop: RunLoop, _ entered: inout [RunLoop.Mode]
+    private mutating func put(
+        _ item: RunLoop.Item, in name: RunLoop.Mode, _ entered: inout [RunLoop.Mode]
     ) throws(RunLoop.SystemCallError) -> Bool {
         let mode = makeMode(name)
         if isIn(item, mode) { return true }
-        guard try enter(item, mode, of: loop) else { return false }
+        guard try enter(item, mode) else { return false }
         entered.append(name)
         return true
     }
@@ -276,8 +316,8 @@ extension GuardedState {
     ///
     /// Returns false if the item has become invalid. In that case the caller of `invalidate()` removes the item from
     /// the modes.
-    fileprivate mutating func putInCommonModes(
-        _ item: RunLoop.Item, of loop: RunLoop, _ entered: inout [RunLoop.Mode]
+    private mutating func putInCommonModes(
+        _ item: RunLoop.Item, _ entered: inout [RunLoop.Mode]
     ) throws(RunLoop.SystemCallError) -> Bool {
         let isNew = !commonItems.contains(item)
         if isNew { commonItems.add(item) }
@@ -286,7 +326,7 @@ extension GuardedState {
             return true
         }
         do {
-            for name in commonModeNames where try !put(item, in: name, of: loop, &entered) {
+            for name in commonModeNames where try !put(item, in: name, &entered) {
                 if isNew { _ = commonItems.remove(item) }
                 return false
             }
@@ -300,12 +340,12 @@ extension GuardedState {
     }
 
     /// Adds an item to a mode that it is not in; returns false if the item has become invalid.
-    private mutating func enter(
-        _ item: RunLoop.Item, _ mode: Int, of loop: RunLoop
-    ) throws(RunLoop.SystemCallError) -> Bool {
+    private mutating func enter(_ item: RunLoop.Item, _ mode: Int) throws(RunLoop.SystemCallError) -> Bool {
         switch item {
         case let timer as RunLoop.Timer: put(timer, in: mode)
         case let source as RunLoop.Source:
+            // SAFETY: the thread that adds the source keeps the loop alive meanwhile.
+            guard let loop = loop?.takeUnretainedValue() else { return false }
             // The source is added to the mode first: if it is signalled already, it may be performed at once, and its
             // mode must not look empty then.
             modes[mode].add(source)
@@ -313,7 +353,7 @@ extension GuardedState {
             modes[mode].remove(source)
             return false
         case let source as RunLoop.DescriptorSource:
-            guard source.enter(core.lock) else { return false }
+            guard source.enter(lock) else { return false }
             do { try modes[mode].add(source) } catch {
                 leaveUnlessInMode(source)
                 throw error
@@ -348,7 +388,7 @@ extension GuardedState {
     }
 
     func leaveUnlessInMode(_ source: RunLoop.DescriptorSource) {
-        if !isInMode(source) { source.leave(core.lock) }
+        if !isInMode(source) { source.leave(lock) }
     }
 
     func isInMode(_ source: RunLoop.DescriptorSource) -> Bool {
@@ -356,7 +396,7 @@ extension GuardedState {
     }
 
     /// Removes an item from one mode; returns whether the item was there.
-    mutating func take(_ item: RunLoop.Item, outOf name: RunLoop.Mode) -> Bool {
+    private mutating func take(_ item: RunLoop.Item, outOf name: RunLoop.Mode) -> Bool {
         guard let mode = existingMode(name), isIn(item, mode) else { return false }
         leave(item, mode)
         return true

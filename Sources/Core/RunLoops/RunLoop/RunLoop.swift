@@ -351,9 +351,3 @@ public final class RunLoop: @unchecked Sendable {
         for companion in left { companion.threadHasEnded() }
     }
 }
-
-/// An object that another library attaches to a loop, such as the loop's counterpart in Foundation's names.
-package protocol LoopCompanion: AnyObject {
-    /// Called when the loop has been torn down: it has no items, and accepts none.
-    func threadHasEnded()
-}

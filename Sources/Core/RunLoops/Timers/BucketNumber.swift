@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The number of one of a loop's buckets, in two bytes, because every timer has one.
-struct BucketNumber: BitwiseCopyable, Equatable {
+struct BucketNumber: BitwiseCopyable, Hashable, Sendable {
     private let raw: UInt16
 
     static let none = BucketNumber(raw: 0)

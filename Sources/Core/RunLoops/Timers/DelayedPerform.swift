@@ -13,7 +13,8 @@ extension RunLoop {
         /// Identifies a closure that waits in one mode.
         struct Name: Hashable, Sendable {
             let loop: UInt32
-            let mode: Mode
+            // Not the mode, which may get another bucket when there can be no more of them.
+            let bucket: BucketNumber
             let id: DelayedID
         }
 

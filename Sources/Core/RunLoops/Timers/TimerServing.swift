@@ -26,7 +26,7 @@ struct TimerServing {
 /// A timer whose callout is under way, or has just returned.
 struct FiringTimer: ~Copyable {
     // SAFETY: the loop's reference, which is not released while the timer is firing.
-    fileprivate let timer: Unmanaged<RunLoop.Timer>
+    let timer: Unmanaged<RunLoop.Timer>
     /// The date that is being served.
     fileprivate var date: Int64 = 0
     /// The closure: during the call no other code can ask for it, and so none can release it.
@@ -36,7 +36,7 @@ struct FiringTimer: ~Copyable {
 
     /// Releases the closure of a timer that does not fire again, and the loop's reference to a timer that has left the loop;
     /// without the lock.
-    fileprivate consuming func finish() {
+    consuming func finish() {
         if isOver { timer.release() }
     }
 
@@ -228,7 +228,7 @@ extension GuardedState {
         if var firing = called.take() {
             let isElsewhere = firing.timer._withUnsafeGuaranteedRef { timer in
                 // The callout may have added the timer to another thread's loop, or another thread may have done so.
-                if !timer.owner.isHeld(by: core.lock) { return true }
+                if !timer.owner.isHeld(by: lock) { return true }
                 firingTimers.removeLast()
                 settle(timer, &firing, now)
                 return false
@@ -293,7 +293,7 @@ extension GuardedState {
         switch dueList.take(place) {
         case .timer(let reference):
             let timer = reference.takeRetainedValue()
-            guard timer.owner.isHeld(by: core.lock), timer.isValid, timer.bucket != .none,
+            guard timer.owner.isHeld(by: lock), timer.isValid, timer.bucket != .none,
                 !timer.callout.contains(.underWay), timer.fire <= core.now(timer.clock)
             else { return .release(timer) }
             if buckets[timer.bucket].hasSeveralModes { firstTimerChanges(timer.fire, in: timer.bucket) }

@@ -10,7 +10,7 @@ extension GuardedState {
     @inline(__always)
     func isIn(_ timer: RunLoop.Timer, _ mode: Int) -> Bool {
         // The owner is checked first: the lock of another loop guards the bucket of that loop's timer.
-        timer.owner.isHeld(by: core.lock) && timer.bucket != .none && buckets[timer.bucket].contains(mode)
+        timer.owner.isHeld(by: lock) && timer.bucket != .none && buckets[timer.bucket].contains(mode)
     }
 
     /// The bucket of timers that are in these modes and count on this clock; made for the first such timer.
@@ -235,13 +235,12 @@ extension GuardedState {
         let id = buckets[bucket].queue.insert(body, at: date, sequence: timerSequence)
         count(1, in: bucket)
         timerComes(date, in: bucket)
-        return RunLoop.DelayedPerform.Name(loop: core.number, mode: mode, id: id)
+        return RunLoop.DelayedPerform.Name(loop: core.number, bucket: bucket, id: id)
     }
 
     @inline(__always)
     mutating func takeDelayed(_ name: RunLoop.DelayedPerform.Name) -> DelayedBody? {
-        guard let mode = existingMode(name.mode), modes[mode].soleBucket != .none else { return nil }
-        let bucket = modes[mode].soleBucket
+        let bucket = name.bucket
         let first = buckets[bucket].queue.firstDate
         guard let body = buckets[bucket].queue.remove(name.id, &dueList) else { return nil }
         count(-1, in: bucket)

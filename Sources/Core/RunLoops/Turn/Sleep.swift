@@ -4,24 +4,6 @@
 internal import CRunLoopsKernel
 internal import Synchronization
 
-/// The mode and the limit of a sleeping thread; another thread that adds an earlier timer reads them, and makes the
-/// sleeping thread look again.
-///
-/// Valid only while the wake word says that the thread sleeps, or is about to.
-struct Sleep {
-    /// The number of the mode that the thread sleeps in.
-    var mode: Int?
-    /// The limit of the sleep.
-    var limit = WaitLimit.forever
-}
-
-/// The descriptor that a host waits for, and the mode in which the loop waits, for threads that change what it waits for.
-struct HostedWait {
-    let set: any GuestDescriptor
-    /// The mode of the last run.
-    var mode: LoopMode
-}
-
 // Steps 6 to 8: finding out what there is to do, and sleeping until there is. The loop's thread.
 extension RunLoop {
     /// The token of the main queue's descriptor, which no source has.

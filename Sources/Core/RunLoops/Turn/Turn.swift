@@ -111,11 +111,7 @@ extension RunLoop {
         knownNow = .min
         // Events that were fetched earlier may have been served since, in a run of another mode.
         mode.ready.doubt()
-        let (outer, mustPutBack) = withState { state in
-            state.runsBegun += 1
-            state.runs.append(RunInProgress(number: state.runsBegun, mode: mode))
-            return (core.wakeWord.beginRun(), state.dueList.hasRest)
-        }
+        let (outer, mustPutBack) = withState { $0.beginRun(in: mode) }
         // Due timers that an outer serving has listed may fire in this run too.
         if mustPutBack { putListedBack() }
         report(.runBegins(mode.name))
@@ -128,11 +124,23 @@ extension RunLoop {
     func end(_ result: RunResult, in mode: LoopMode, _ outer: WakeWord.Outer) {
         callObservers(.exit, mode)
         report(.runEnds(result))
-        let outerMode = withState { state -> LoopMode? in
-            state.runs.removeLast()
-            core.wakeWord.endRun(outer, isStopped: state.runs.last?.isStopped == true)
-            return state.runs.last?.mode
-        }
+        let outerMode = withState { $0.endRun(outer) }
         outerMode?.ready.doubt()
+    }
+}
+
+extension GuardedState {
+    /// Begins a run; also returns whether an outer run has listed timers that must be put back into their queues.
+    mutating func beginRun(in mode: LoopMode) -> (outer: WakeWord.Outer, mustPutBack: Bool) {
+        runsBegun += 1
+        runs.append(RunInProgress(number: runsBegun, mode: mode))
+        return (core.wakeWord.beginRun(), dueList.hasRest)
+    }
+
+    /// Ends the innermost run; returns the mode of the run around it.
+    mutating func endRun(_ outer: WakeWord.Outer) -> LoopMode? {
+        runs.removeLast()
+        core.wakeWord.endRun(outer, isStopped: runs.last?.isStopped == true)
+        return runs.last?.mode
     }
 }

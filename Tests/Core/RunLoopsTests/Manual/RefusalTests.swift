@@ -125,6 +125,7 @@ import Testing
                 try loop.addCommonMode("refused")
             }
             #expect(loop.commonModes == [.default])
+            #expect(loop.modes == [.default])
             for item in [timer, observer, signalled, source] {
                 #expect(!loop.contains(item, in: "refused"))
                 #expect(loop.contains(item, in: .common))

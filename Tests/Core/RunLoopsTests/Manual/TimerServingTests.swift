@@ -139,6 +139,26 @@ import Testing
         }
     }
 
+    @Test func `cancel of a cancelled closure removes no other closure when modes share their timer tables`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            loop.withState { $0.maxTimerBuckets = 2 }
+            func post(in mode: RunLoop.Mode) -> RunLoop.DelayedPerform {
+                loop.performLocally(after: .seconds(1), in: mode) {}
+            }
+            #expect(loop.cancel(post(in: .default)))
+            let old = post(in: .default)
+            #expect(loop.cancel(old))
+            #expect(loop.cancel(post(in: "second")))
+            // Takes the default mode's table, which takes the one of the second mode.
+            let other = post(in: "third")
+            let new = post(in: .default)
+            #expect(!loop.cancel(old))
+            #expect(loop.cancel(new))
+            #expect(loop.cancel(other))
+        }
+    }
+
     @Test func `Adding a timer traps if its set of modes needs more timer tables than a loop may have`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             ManualRunLoop.with { manual in
