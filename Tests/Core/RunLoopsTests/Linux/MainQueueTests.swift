@@ -129,11 +129,14 @@ struct MainQueueTests {
             _ = RunLoop.main
             var limit = rlimit(rlim_cur: 64, rlim_max: 64)
             setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-            while open("/dev/null", O_RDONLY) >= 0 {}
+            var taken: [CInt] = []
+            while case let number = open("/dev/null", O_RDONLY), number >= 0 { taken.append(number) }
             do { try RunLoop.main.addCommonMode("marked") } catch { print("refused", error.code == EMFILE) }
             print(RunLoop.main.commonModes.count)
             DispatchQueue.main.async { say("queue") }
             print(RunLoop.main.run(in: .default, for: .seconds(300), returnsAfterSource: true))
+            // The leak sanitizer needs some at the end of the program.
+            for number in taken { close(number) }
         case "identity":
             print(RunLoop.current === RunLoop.main)
             DispatchQueue.global().sync { }
