@@ -93,6 +93,8 @@ import class FoundationRunLoop.SocketPort
             for text in ["five", "six", "seven"] { send(text) }
             receive(5, notes)
             #expect(notes.texts.dropFirst(4) == ["five"])
+            // The closure has the notes.
+            notes.onMessage = nil
         }
     }
 
