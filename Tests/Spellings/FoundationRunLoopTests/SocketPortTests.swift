@@ -94,7 +94,7 @@ import class FoundationRunLoop.SocketPort
             receive(5, notes)
             #expect(notes.texts.dropFirst(4) == ["five"])
             // The closure has the notes.
-            notes.onMessage = nil
+            notes.onMessage = { _ in }
         }
     }
 
