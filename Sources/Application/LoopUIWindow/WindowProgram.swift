@@ -7,7 +7,7 @@ internal import RunLoops
 internal import RunLoopsEvents
 internal import RunLoopsLibC
 
-/// What the windows of both kinds of servers say about the program.
+/// Properties of the program that the windows of both kinds of servers show.
 enum WindowProgram {
     /// The name that window managers and compositors know the program by.
     static var name: String {

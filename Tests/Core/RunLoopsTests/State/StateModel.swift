@@ -3,7 +3,7 @@
 
 import RunLoops
 
-/// What the state of a loop has to be, in flat arrays that are searched from one end to the other: no heap, no bucket, no cell, no
+/// The expected state of a loop, in flat arrays that are searched from one end to the other: no heap, no bucket, no cell, no
 /// number of a sequence that can overflow.
 ///
 /// Modes and clocks are indices; a set of modes is a mask.
@@ -404,7 +404,7 @@ struct StateModel {
 
     // MARK: What is expected of each mode
 
-    /// What the state says of the timers and closures that are in the same modes and count on the same clock.
+    /// The timers and closures of the state that are in the same modes and count on the same clock.
     private struct Group {
         var count = 0
         var first = Int64.max
