@@ -109,8 +109,9 @@ public import RunLoopsTesting
     /// Tasks on the main actor run meanwhile only where the test itself is none: in a program with a synchronous main
     /// function. A test function on the main actor has the actor until it returns.
     ///
-    /// The wait takes real time. The process's main loop runs in the default mode meanwhile, so closures of other tests may
-    /// run too. Use it where the code under test has a thread, a child or a connection of its own.
+    /// The wait takes real time. Virtual time advances only by the frames that show results, so what a test finds afterwards
+    /// does not depend on how long the wait took. The process's main loop runs in the default mode meanwhile, so closures of
+    /// other tests may run too. Use it where the code under test has a thread, a child or a connection of its own.
     ///
     /// - Parameter condition: Checked after each turn of the main loop.
     public func waitForOtherThreads(until condition: () -> Bool) {
@@ -119,7 +120,9 @@ public import RunLoopsTesting
             RunLoop.ofMainThread.run(in: .default, for: .milliseconds(10))
             _ = RunLoop.replaceCurrent(with: manual.loop)
             manual.lookAtOpenDescriptors()
-            settle()
+            advance(by: .zero)
+            // The next frame may be shown only later.
+            if application.commit.isWaitingForNextFrame { settle() }
         }
     }
 

@@ -105,4 +105,22 @@ import Testing
             #expect(RunLoop.current === app.manual.loop)
         }
     }
+
+    @Test func `A wait for other threads advances virtual time only by the frame that shows what came`() throws {
+        try TestApplication.with { app in
+            let label = Label("")
+            app.show(label)
+            let start = app.manual.now
+            var looks = 0
+            app.waitForOtherThreads {
+                looks += 1
+                return looks > 50
+            }
+            #expect(app.manual.now == start)
+            let thread = TestThread { RunLoop.performOnMainActor(in: .common) { label.text = "came" } }
+            thread.join()
+            app.waitForOtherThreads { app.text.contains("came") }
+            #expect(app.manual.now <= start.advanced(by: app.application.commit.frameInterval))
+        }
+    }
 }

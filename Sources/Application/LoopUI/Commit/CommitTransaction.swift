@@ -230,6 +230,9 @@ internal import RunLoopsKit
         if isMore || isFrameMarked { mark() }
     }
 
+    /// Whether changes are marked whose frame may not be shown yet.
+    package var isWaitingForNextFrame: Bool { alarm != nil }
+
     /// The time of the next frame; `nil` if it may be shown now.
     private var timeOfNextPass: RunLoop.Instant? {
         guard let next = lastPass?.advanced(by: frameInterval) else { return nil }
