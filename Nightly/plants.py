@@ -145,7 +145,7 @@ plant("timer early", {STRESS: ["fired early"], "extremes timers": ["fired early"
       ("Core/RunLoops/Timers/TimerQueue.swift",
        "        let slack = timer.slack\n",
        "        let slack = timer.slack\n"
-       "        if PLANT(1000) { return exact.insert(entry.later(by: -1_000_000_000)) }\n"))
+       "        if PLANT(1000) { return exact.insert(entry.later(by: -1_000_000_000), cells.places) }\n"))
 plant("timer at the wrong place", {"extremes timers": ["due earlier"]},
       ("Core/RunLoops/Timers/TimerQueue.swift",
        "        let entry = TimerHeap.Entry(date: timer.fire, sequence",
@@ -187,7 +187,7 @@ plant("descriptor forgotten", {STRESS: ["bytes were read"], "extremes descriptor
        "        let found",
        "        guard let first else { return false }\n"
        "        if PLANT(200) {\n"
-       "            withLock { mode.descriptors.readiness.unregister(first.descriptor) }\n"
+       "            withState { _ in mode.readiness.unregister(first.descriptor) }\n"
        "            return true\n"
        "        }\n"
        "        let found"))
@@ -268,7 +268,7 @@ plant("sleep not shortened", {STATE: ["the sleeping thread was woken 0 times"]},
 plant("listed date lost", {STATE: ["limit .*, and not"]},
       ("Core/RunLoops/Timers/TimerQueue.swift",
        "list.first(of: number, from: place + 1)",
-       "list.first(of: number, from: place + (PLANT(4) ? 2 : 1))"))
+       "list.first(of: number, from: place + (list.cell(at: place + 2) != nil && PLANT(4) ? 2 : 1))"))
 plant("postponed timer served", {STATE: ["the next step is call"]},
       ("Core/RunLoops/Timers/TimerServing.swift",
        "timer.fire <= core.now(timer.clock)\n",

@@ -21,7 +21,11 @@ import Testing
         while steps < wanted {
             let program = StateProgram(seed: seed)
             program.run()
-            if program.failure != nil { return try Self.fail(at: Self.shortest(from: seed)) }
+            if let failure = program.failure {
+                // First: a program that fails by chance may not fail again.
+                Issue.record("RUNLOOPS_STATE_SEED=\(seed): \(failure)")
+                return try Self.fail(at: Self.shortest(from: seed))
+            }
             steps += program.steps
             seed += 1
         }
