@@ -70,10 +70,10 @@ import Testing
 
     @Test func `The kind of a date is recognised as due, slot, far or sentinel`() {
         let now: Int64 = 5_000_000
-        #expect(Dates.seen(Dates.offset(.past(3), now: now), now: now) == .due)
-        #expect(Dates.seen(Dates.offset(.now, now: now), now: now) == .due)
-        #expect(Dates.seen(Dates.offset(.slot(20), now: now), now: now) == .slot(20))
-        #expect(Dates.seen(Dates.offset(.far(7), now: now), now: now) == .far(7))
-        #expect(Dates.seen(Dates.sentinel, now: now) == .sentinel)
+        #expect(Dates.seen(Dates.offset(.past(3), now: now, slot: 400_000), now: now, slot: 400_000) == .due)
+        #expect(Dates.seen(Dates.offset(.now, now: now, slot: 400_000), now: now, slot: 400_000) == .due)
+        #expect(Dates.seen(Dates.offset(.slot(20), now: now, slot: 400_000), now: now, slot: 400_000) == .slot(20))
+        #expect(Dates.seen(Dates.offset(.far(7), now: now, slot: 400_000), now: now, slot: 400_000) == .far(7))
+        #expect(Dates.seen(Dates.sentinel, now: now, slot: 400_000) == .sentinel)
     }
 }

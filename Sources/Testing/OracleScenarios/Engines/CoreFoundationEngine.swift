@@ -63,7 +63,7 @@ package class CoreFoundationEngine: Engine, @unchecked Sendable {
         let seconds =
             switch limit {
             case .zero: 0.0
-            case .slots(let count): Double(Int64(count) * Scenario.slotNanoseconds) / 1e9
+            case .slots(let count): Double(Int64(count) * scenario.slotNanoseconds) / 1e9
             case .large: 30.0
             case .unlimited: 1e20
             }
@@ -149,7 +149,7 @@ package class CoreFoundationEngine: Engine, @unchecked Sendable {
 
     package func nextFireDate(in mode: ModeName) -> SeenDate? {
         let date = CFRunLoopGetNextTimerFireDate(loop, name(mode))
-        return date == 0 ? nil : Dates.seen(offset(date), now: now)
+        return date == 0 ? nil : Dates.seen(offset(date), now: now, slot: scenario.slotNanoseconds)
     }
 
     package func timerIsSoon() -> Bool {
@@ -171,7 +171,7 @@ extension CoreFoundationEngine {
     private func offset(_ date: CFAbsoluteTime) -> Int64 { Int64((date - began) * 1e9) }
 
     private func absolute(_ date: FireDate) -> CFAbsoluteTime {
-        began + Double(Dates.offset(date, now: now)) / 1e9
+        began + Double(Dates.offset(date, now: now, slot: scenario.slotNanoseconds)) / 1e9
     }
 
     private func name(_ mode: ModeName) -> CFString {
@@ -229,7 +229,7 @@ extension CoreFoundationEngine {
         let interval =
             switch scenario.timers[index].interval {
             case .none: 0.0
-            case .slots(let count): Double(Int64(count) * Scenario.slotNanoseconds) / 1e9
+            case .slots(let count): Double(Int64(count) * scenario.slotNanoseconds) / 1e9
             case .hour: Double(Dates.far) / 1e9
             }
         return CFRunLoopTimerCreate(

@@ -97,22 +97,22 @@ package enum Dates {
     package static let sentinel: Int64 = 3 * far
 
     /// Returns the nanoseconds from the scenario's beginning to `date`; `now` is the nanoseconds from the beginning to
-    /// the present.
-    package static func offset(_ date: FireDate, now: Int64) -> Int64 {
+    /// the present, and `slot` the nanoseconds of a slot.
+    package static func offset(_ date: FireDate, now: Int64, slot length: Int64) -> Int64 {
         switch date {
         case .past(let milliseconds): now - Int64(milliseconds) * 1_000_000
         case .now: now
-        case .slot(let slot): Int64(slot) * Scenario.slotNanoseconds
+        case .slot(let slot): Int64(slot) * length
         case .far(let seconds): far + Int64(seconds) * 1_000_000_000
         }
     }
 
     /// Returns the scenario's term for a date that is `offset` nanoseconds after the scenario's beginning; `now` is the
-    /// nanoseconds from the beginning to the present.
-    package static func seen(_ offset: Int64, now: Int64) -> SeenDate {
+    /// nanoseconds from the beginning to the present, and `slot` those of a slot.
+    package static func seen(_ offset: Int64, now: Int64, slot length: Int64) -> SeenDate {
         if offset <= now { return .due }
         if offset > 2 * far { return .sentinel }
         if offset > far / 2 { return .far(Int((offset - far + 500_000_000) / 1_000_000_000)) }
-        return .slot(Int((offset + Scenario.slotNanoseconds / 2) / Scenario.slotNanoseconds))
+        return .slot(Int((offset + length / 2) / length))
     }
 }

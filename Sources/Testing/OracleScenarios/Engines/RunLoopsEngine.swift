@@ -50,7 +50,7 @@ package final class RunLoopsEngine: Engine, @unchecked Sendable {
         let until: Duration? =
             switch limit {
             case .zero: .zero
-            case .slots(let count): .nanoseconds(Int64(count) * Scenario.slotNanoseconds)
+            case .slots(let count): .nanoseconds(Int64(count) * scenario.slotNanoseconds)
             case .large: .seconds(30)
             case .unlimited: nil
             }
@@ -123,7 +123,7 @@ package final class RunLoopsEngine: Engine, @unchecked Sendable {
     }
 
     package func nextFireDate(in mode: ModeName) -> SeenDate? {
-        loop.nextTimerDeadline(in: name(mode)).map { Dates.seen(offset($0), now: now) }
+        loop.nextTimerDeadline(in: name(mode)).map { Dates.seen(offset($0), now: now, slot: scenario.slotNanoseconds) }
     }
 
     package func timerIsSoon() -> Bool {
@@ -145,7 +145,7 @@ extension RunLoopsEngine {
     private func offset(_ instant: RunLoop.Instant) -> Int64 { instant.nanoseconds - began.nanoseconds }
 
     private func instant(_ date: FireDate) -> RunLoop.Instant {
-        began.advanced(by: .nanoseconds(Dates.offset(date, now: now)))
+        began.advanced(by: .nanoseconds(Dates.offset(date, now: now, slot: scenario.slotNanoseconds)))
     }
 
     private func name(_ mode: ModeName) -> RunLoop.Mode {
@@ -193,7 +193,7 @@ extension RunLoopsEngine {
         let interval: Duration? =
             switch spec.interval {
             case .none: nil
-            case .slots(let count): .nanoseconds(Int64(count) * Scenario.slotNanoseconds)
+            case .slots(let count): .nanoseconds(Int64(count) * scenario.slotNanoseconds)
             case .hour: .nanoseconds(Dates.far)
             }
         let receiver = receiver

@@ -84,6 +84,9 @@ package struct Scenario: Sendable {
     /// Whether this package's loop sleeps in a mode that has lost its last item, as the real one does: Specification 9.18.
     package var sleepsWithoutItems = false
 
+    /// The length of a slot, in nanoseconds: the time for a thread to wake, act and sleep again.
+    package var slotNanoseconds: Int64 = 400_000
+
     package init(seed: UInt64, number: Int) {
         self.seed = seed
         self.number = number
@@ -91,11 +94,6 @@ package struct Scenario: Sendable {
 }
 
 extension Scenario {
-    /// The length of a slot, in nanoseconds.
-    ///
-    /// It is long enough for a thread to wake, act and sleep again on a busy machine with two cores.
-    package static let slotNanoseconds: Int64 = 400_000
-
     /// The slots that are the first dates of timers.
     package var slots: [Int] {
         timers.compactMap { if case .slot(let slot) = $0.first { slot } else { nil } }
