@@ -52,9 +52,11 @@ import Testing
                 isDone.pointee = 1
             }
             try loop.add(source, in: .default)
-            let timer = RunLoop.Timer(.after(.milliseconds(5))) { _ in
-                // The host waits for this timer: the observer was called before.
-                if isDrawn { write(output, "a", 1) }
+            // Repeats, because its first date may come before the host first waits, which the observer is called for.
+            let timer = RunLoop.Timer(.every(.milliseconds(5))) { timer in
+                guard isDrawn else { return }
+                timer.invalidate()
+                write(output, "a", 1)
             }
             loop.add(timer, in: .default)
             return scene_run_until(isDone).map { String(cString: $0) }

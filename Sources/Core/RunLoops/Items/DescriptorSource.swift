@@ -192,7 +192,6 @@ extension RunLoop {
 
         /// Empties the event set of a source that does not repeat, and returns `taken`; returns no events if another
         /// thread has emptied or changed the set first.
-        @inline(never)
         private func takeOnce(_ taken: DescriptorEvents, _ wanted: DescriptorEvents) -> DescriptorEvents {
             let isFirst = interest.compareExchange(
                 expected: wanted.rawValue, desired: 0, ordering: .relaxed

@@ -78,7 +78,6 @@ package func requireAllowedThread(_ allowedThread: Int32, of item: some CustomSt
     if allowedThread != 0, allowedThread != thread { fatalError(wrongThread(allowedThread, item, thread)) }
 }
 
-@inline(never)
 private func wrongThread(_ allowedThread: Int32, _ item: some CustomStringConvertible, _ thread: Int32) -> String {
     """
     \(item) was made for the run loop of thread \(allowedThread) and cannot be added to the loop of thread \(thread), \

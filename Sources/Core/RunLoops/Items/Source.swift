@@ -164,7 +164,6 @@ extension RunLoop {
         /// Records, for diagnostics, when and by which thread the signal was given.
         ///
         /// Called before the source is marked as signalled, so that the loop that serves the signal finds the record.
-        @inline(never)
         private func recordSignal(_ number: UInt64) {
             let loop = lock.withLock { memberships.first?.loop }
             rl_stamp_signal(number, loop?.now(.monotonic) ?? SystemCalls.now(.monotonic), SystemCalls.threadID)

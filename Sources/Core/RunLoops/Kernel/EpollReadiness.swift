@@ -284,7 +284,6 @@ final class EpollReadiness: Readiness {
         }
     }
 
-    @inline(never)
     private func takeNews() {
         lock.lock()
         defer { lock.unlock() }
@@ -295,7 +294,6 @@ final class EpollReadiness: Readiness {
         isSleepless = isStale
     }
 
-    @inline(never)
     private func appendAlwaysReady(to ready: inout [ReadyDescriptor]) {
         lock.lock()
         defer { lock.unlock() }
@@ -437,7 +435,6 @@ final class EpollReadiness: Readiness {
     /// A stale epoll also reports files whose registered descriptors were closed. The check is in a function of its
     /// own, so that a wait whose epoll is not stale only tests a flag.
     /// - Complexity: O(n) in the descriptors of the set.
-    @inline(never)
     private func isRegistered(_ token: UInt64) -> Bool {
         lock.lock()
         defer { lock.unlock() }

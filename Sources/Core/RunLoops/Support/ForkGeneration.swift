@@ -50,7 +50,6 @@ package final class PerProcess<Object: AnyObject & Sendable>: Sendable {
         return box.generation.isInherited ? nil : box.object
     }
 
-    @inline(never)
     private func makeOwn() -> Object {
         making.withLock {
             if let made { return made }
