@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+import CRunLoopsKernel
 import Glibc
 import RunLoops
 import RunLoopsEvents
