@@ -22,6 +22,8 @@ package import RunLoops
     public private(set) var isSuspended = false
     /// The notifications that the application has presented.
     public private(set) var notifications: [String] = []
+    /// The number of the application's requests for the user's attention.
+    public private(set) var attentionRequests = 0
     private var queue: InputQueue?
 
     /// Makes a display of the given size, in points.
@@ -53,6 +55,12 @@ package import RunLoops
     /// Records the notification.
     public func presentNotification(_ text: String) -> Bool {
         notifications.append(text)
+        return true
+    }
+
+    /// Counts the request.
+    public func requestUserAttention() -> Bool {
+        attentionRequests += 1
         return true
     }
 

@@ -159,6 +159,12 @@ final class ServerWindow {
         }
     }
 
+    /// Sets or removes the hint that the window wants the user's attention: ICCCM's WM_HINTS with the flag 256.
+    func setUrgent(_ isUrgent: Bool) {
+        let hints = [isUrgent ? 256 : 0] + [UInt32](repeating: 0, count: 8)
+        set(XCB_ATOM_WM_HINTS.rawValue, XCB_ATOM_WM_HINTS.rawValue, hints)
+    }
+
     /// Returns the number of pixels in an inch that the user has set for text; 96 if none is set.
     static func resolution(_ connection: OpaquePointer, screen number: Int) -> Double {
         var screens = xcb_setup_roots_iterator(xcb_get_setup(connection))

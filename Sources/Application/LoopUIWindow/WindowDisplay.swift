@@ -49,6 +49,8 @@ internal import RunLoopsEvents
     /// The number of the answer that comes when the server has drawn the last frame.
     private var awaited: UInt32?
     private var hasRefused = false
+    /// Whether the window has the urgency hint.
+    private var isUrgent = false
     private var isBroken = false
     private var clock: PresentClock?
     /// Whether the frames of the screen are asked for where the server counts them; tests of the fallback say no.
@@ -151,6 +153,15 @@ internal import RunLoopsEvents
     public func requestScreenFrame() -> Bool {
         guard let clock, let server, !server.isBroken else { return false }
         clock.request()
+        return true
+    }
+
+    /// Sets the urgency hint of the window, with which window managers mark it, until it has the focus.
+    public func requestUserAttention() -> Bool {
+        guard let server, !server.isBroken else { return false }
+        server.setUrgent(true)
+        server.flush()
+        isUrgent = true
         return true
     }
 
@@ -292,6 +303,11 @@ internal import RunLoopsEvents
         }
         if isFocused == self.isFocused { return }
         self.isFocused = isFocused
+        if isFocused, isUrgent {
+            isUrgent = false
+            server?.setUrgent(false)
+            server?.flush()
+        }
         keyboard?.forgetHeld()
         pasteKey = nil
         drawCursorAgain()

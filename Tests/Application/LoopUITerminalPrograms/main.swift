@@ -110,6 +110,7 @@ final class Program: ApplicationDelegate {
             switch scene {
             case "release": self?.release()
             case "notify": self?.notify()
+            case "attention": self?.askForAttention()
             case "notify-released": self?.release { self?.notify() }
             case "work": self?.work()
             default: Self.act(scene)
@@ -158,6 +159,12 @@ final class Program: ApplicationDelegate {
     private func notify() {
         let isShown = Application.current?.presentNotification("Built: Käse\u{1B}]2;x\u{7}") ?? false
         board?.note = "notified \(isShown)"
+        board?.setNeedsDisplay()
+    }
+
+    private func askForAttention() {
+        let isAsked = Application.current?.requestUserAttention() ?? false
+        board?.note = "asked \(isAsked)"
         board?.setNeedsDisplay()
     }
 

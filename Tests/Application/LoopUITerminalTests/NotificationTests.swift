@@ -63,6 +63,31 @@ import Testing
         #expect(Environment { ["TERM": "xterm"][$0] }.abilities.hasLinks)
     }
 
+    @Test func `A request for attention rings the bell while the terminal does not have the focus`() throws {
+        let terminal = try PseudoTerminal("attention")
+        try terminal.wait(for: "keys 0, last none.")
+        terminal.send("x")
+        try terminal.wait(for: "asked false")
+        terminal.send("\u{1B}[Ox")
+        try terminal.wait(for: "asked true")
+        try terminal.wait("the bell") { $0.screen.bells == 1 }
+        terminal.send("\u{1B}[Ix")
+        try terminal.wait(for: "asked false")
+        terminal.send("q")
+        #expect(terminal.waitForEnd() == .status(0))
+        #expect(terminal.screen.bells == 1 && terminal.screen.complaints == [])
+    }
+
+    @Test func `The console of Linux and a pipe receive no bell`() throws {
+        let terminal = try PseudoTerminal("attention", term: "linux")
+        try terminal.wait(for: "keys 0, last none.")
+        terminal.send("\u{1B}[Ox")
+        try terminal.wait(for: "asked false")
+        terminal.send("q")
+        #expect(terminal.waitForEnd() == .status(0))
+        #expect(terminal.screen.bells == 0)
+    }
+
     @Test func `A notification during a release of the terminal is written when the terminal is taken again`() throws {
         let terminal = try PseudoTerminal("notify-released", environment: ["SCRIPT=echo in the shell; read line"])
         try terminal.wait(for: "keys 0, last none.")

@@ -139,6 +139,20 @@ import Testing
             func close() {}
         }
         #expect(!Silent().presentNotification("x"))
+        #expect(!Silent().requestUserAttention())
+    }
+
+    @Test func `Attention is requested only while the window does not have the focus`() throws {
+        try TestApplication.with { app in
+            #expect(!app.application.requestUserAttention())
+            app.send(.focus(false))
+            #expect(app.application.requestUserAttention())
+            app.send(.focus(true))
+            #expect(!app.application.requestUserAttention())
+            app.application.terminate()
+            #expect(!app.application.requestUserAttention())
+            #expect(app.display.attentionRequests == 1)
+        }
     }
 }
 

@@ -222,7 +222,12 @@ final class Delegate: ApplicationDelegate {
         application.commit.afterCommit { say("shown") }
     }
     func applicationDidBecomeActive(_ application: Application) { say("active") }
-    func applicationWillResignActive(_ application: Application) { say("inactive") }
+    func applicationWillResignActive(_ application: Application) {
+        say("inactive")
+        guard scene == "attention" else { return }
+        // The application is inactive after this.
+        RunLoop.current.performLocally { say("asked \(application.requestUserAttention())") }
+    }
     func applicationDidEnterBackground(_ application: Application) { say("background") }
     func applicationWillEnterForeground(_ application: Application) { say("foreground") }
     func applicationWillTerminate(_ application: Application) { say("terminate") }

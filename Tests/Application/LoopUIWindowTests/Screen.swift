@@ -322,6 +322,22 @@ final class Client {
         xcb_flush(connection)
     }
 
+    /// Gives the keys to the root window.
+    func takeFocus() {
+        xcb_set_input_focus(connection, UInt8(XCB_INPUT_FOCUS_POINTER_ROOT.rawValue), root, 0)
+        xcb_flush(connection)
+    }
+
+    /// The flags of a window's hints for window managers; `nil` if it has none.
+    func hintFlags(of window: String) throws -> UInt32? {
+        let hints = XCB_ATOM_WM_HINTS.rawValue
+        let cookie = xcb_get_property(connection, 0, try #require(UInt32(window)), hints, hints, 0, 9)
+        let reply = try #require(xcb_get_property_reply(connection, cookie, nil))
+        defer { free(reply) }
+        guard xcb_get_property_value_length(reply) == 36 else { return nil }
+        return xcb_get_property_value(reply).load(as: UInt32.self)
+    }
+
     /// Waits for a message of the window manager's protocols at the root window.
     func awaitMessage() -> xcb_atom_t? {
         while let event = xcb_wait_for_event(connection) {

@@ -186,6 +186,20 @@ struct WindowProcessTests {
         #expect(lines == ["terminate", "end"] && status == 0)
     }
 
+    @Test func `A request for attention sets the urgency hint until the window has the focus`() throws {
+        let screen = try Screen("attention")
+        let client = try Client(screen)
+        try screen.focus()
+        #expect(try client.hintFlags(of: screen.window) == nil)
+        client.takeFocus()
+        #expect(try screen.program.lines(to: "asked") == ["inactive", "asked true"])
+        #expect(try client.hintFlags(of: screen.window) == 256)
+        try screen.focus()
+        #expect(try screen.program.lines(to: "active") == ["active"])
+        for _ in 0..<30_000 where try client.hintFlags(of: screen.window) != 0 { usleep(10_000) }
+        #expect(try client.hintFlags(of: screen.window) == 0)
+    }
+
     @Test func `Ctrl-Shift-V pastes the clipboard and Shift-Insert pastes the primary selection`() throws {
         let screen = try Screen("echo")
         let client = try Client(screen)

@@ -36,6 +36,7 @@ package struct ScreenModel {
     package private(set) var keyboardFlags: [String] = []
     package private(set) var titles: [String] = []
     package private(set) var notifications: [String] = []
+    package private(set) var bells = 0
     /// The link of what is written next.
     package var openLink: Link? { pen.link }
     package private(set) var complaints: [String] = []
@@ -74,6 +75,7 @@ package struct ScreenModel {
         case 0x1B: return sequence(index)
         case 0x0D: x = 0
         case 0x0A: feedLine()
+        case 0x07: bells += 1
         case 0x08: x = max(0, min(x, width - 1) - 1)
         case 0x00..<0x20: complaints.append("control \(rest[index])")
         default: return character(index)

@@ -196,6 +196,15 @@ internal import RunLoopsKit
         return state != .notRunning && !shown.isEmpty && display.presentNotification(shown)
     }
 
+    /// Asks a user who looks at another window to look at this one, such as for an answer that the program waits for.
+    ///
+    /// A window manager marks the window until it has the focus. A terminal rings its bell, which most terminals show as a mark of the
+    /// window or the tab. Does nothing while ``state`` is not inactive.
+    ///
+    /// - Returns: Whether the display hands the request on.
+    @discardableResult
+    public func requestUserAttention() -> Bool { state == .inactive && display.requestUserAttention() }
+
     private func becomeActive() {
         state = .active
         delegate?.applicationDidBecomeActive(self)

@@ -38,6 +38,13 @@
     /// - Returns: Whether the display hands the notification on.
     func presentNotification(_ text: String) -> Bool
 
+    /// Marks the program's window for a user who looks at another one; does nothing and returns false unless implemented.
+    ///
+    /// The application calls this only while its window does not have the focus. The mark ends when the window gets it.
+    ///
+    /// - Returns: Whether the display hands the request on.
+    func requestUserAttention() -> Bool
+
     /// Releases the device for a while, because the program is about to be stopped; the display may also stop the program
     /// itself.
     ///
@@ -57,6 +64,9 @@ extension Display {
 
     /// Returns false: the display has no notifications.
     public func presentNotification(_ text: String) -> Bool { false }
+
+    /// Returns false: the display has no mark for a window.
+    public func requestUserAttention() -> Bool { false }
 }
 
 /// The result of presenting a frame.

@@ -65,6 +65,8 @@ internal import RunLoops
     private var copied: String?
     /// The notifications that are not written yet.
     private var notifications: [String] = []
+    /// Whether the bell was asked for, and has not rung yet.
+    private var hasBellToRing = false
     /// The maximum number of notifications that wait for the terminal.
     static let maxWaitingNotifications = 16
     private let isInTmux: Bool
@@ -202,6 +204,7 @@ internal import RunLoops
         writeLines()
         writeCopied()
         writeNotifications()
+        writeBell()
     }
 
     /// Hands a notification to the terminal, which shows it on the desktop of its user if it can.
@@ -225,6 +228,24 @@ internal import RunLoops
         notifications = []
         connection.write(
             texts.flatMap { NotificationBytes.bytes(for: $0, isUnicode: abilities.hasUnicode, isInTmux: isInTmux) })
+    }
+
+    /// Rings the terminal's bell, which most terminals show as a mark of the window or the tab.
+    ///
+    /// The bell waits as a notification does; several requests that wait ring once.
+    ///
+    /// - Returns: Whether the bell rings or will ring: not on the console of Linux, which has no other window.
+    public func requestUserAttention() -> Bool {
+        guard !isConsole, session.connection != nil else { return false }
+        hasBellToRing = true
+        writeBell()
+        return true
+    }
+
+    private func writeBell() {
+        guard hasBellToRing, let connection = freeConnection else { return }
+        hasBellToRing = false
+        connection.write([0x07])
     }
 
     /// The connection to a terminal that reads control strings, while it can be written to.
