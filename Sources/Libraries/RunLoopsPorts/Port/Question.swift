@@ -53,8 +53,9 @@ package final class Question: Sendable {
     ///
     /// A failure of that thread ends the question. The last that the thread does is to call `ended`.
     func ask(until deadline: Int64, ended: @escaping @Sendable () -> Void) throws(RunLoop.PortError) -> Bool {
+        let asker = SystemCalls.threadID
         do throws(RunLoop.PortError) {
-            try requests.send(message, serial, sender, until: Deadline.none)
+            try requests.send(message, serial, sender, of: asker, until: Deadline.none)
             return false
         } catch {
             let isWorthWaiting = error == .full || error == .timedOut
@@ -63,7 +64,7 @@ package final class Question: Sendable {
         }
         try Errand.begin { [self] in
             do throws(RunLoop.PortError) {
-                try requests.send(message, serial, sender, until: deadline)
+                try requests.send(message, serial, sender, of: asker, until: deadline)
             } catch {
                 requests.end(serial, .failure(error))
             }
@@ -79,13 +80,13 @@ extension RunLoop.MessagePort {
     /// Returns the handle of the channel on which the answer will come from another process; 0 for none.
     ///
     /// No object of this package holds the right to answer afterwards: the end of that right says that no answer will come.
-    func ask(_ message: Message, _ serial: UInt64, _ sender: Sender, until deadline: Int64) throws(RunLoop.PortError)
-        -> UInt64
-    {
+    func ask(
+        _ message: Message, _ serial: UInt64, _ sender: Sender, of thread: Int32, until deadline: Int64
+    ) throws(RunLoop.PortError) -> UInt64 {
         var message = message
         let replyTo = Sender(queue, answering: serial)
         message.replyTo = replyTo
-        do { return try sender.send(message, until: deadline) } catch {
+        do { return try sender.send(message, of: thread, until: deadline) } catch {
             // The caller learns of the failure from the thrown error.
             replyTo.markUsed()
             throw error

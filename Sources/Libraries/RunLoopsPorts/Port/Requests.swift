@@ -108,9 +108,9 @@ final class Requests: Sendable {
     /// When it throws, the request is still open, so that it may be sent again.
     func send(
         _ message: RunLoop.MessagePort.Message, _ serial: UInt64, _ sender: RunLoop.MessagePort.Sender,
-        until deadline: Int64
+        of thread: Int32, until deadline: Int64
     ) throws(RunLoop.PortError) {
-        let handle = try port.ask(message, serial, sender, until: deadline)
+        let handle = try port.ask(message, serial, sender, of: thread, until: deadline)
         if handle == 0 { return }
         state.withLock { $0.requests[serial]?.handle = handle }
         if !port.hasChannel(handle) { end(serial, .failure(.dead)) }

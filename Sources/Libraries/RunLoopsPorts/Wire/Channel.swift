@@ -19,6 +19,8 @@ final class Channel: Route, @unchecked Sendable {
     /// The limits of the other side.
     private let longest: Int
     private let most: Int
+    /// Whether the other side reads the numbers of sending threads, which is version 2 of ``Frame``.
+    private let readsThreads: Bool
     private let lock = Lock()
     // Guarded by the lock, under which no call waits.
     @exclusivity(unchecked) private var introduced: [ObjectIdentifier: (handle: UInt64, route: any Route)] = [:]
@@ -31,10 +33,14 @@ final class Channel: Route, @unchecked Sendable {
     private let backlogBegan: (@Sendable (Channel) -> Void)?
 
     /// Replies that find no room are kept, if there is a closure that arranges a later try.
-    init(_ socket: PortSocket, longest: Int, most: Int, backlogBegan: (@Sendable (Channel) -> Void)? = nil) {
+    init(
+        _ socket: PortSocket, longest: Int, most: Int, readsThreads: Bool,
+        backlogBegan: (@Sendable (Channel) -> Void)? = nil
+    ) {
         self.socket = socket
         self.longest = longest
         self.most = most
+        self.readsThreads = readsThreads
         self.backlogBegan = backlogBegan
     }
 
@@ -56,7 +62,7 @@ final class Channel: Route, @unchecked Sendable {
     var isOwn: Bool { false }
 
     func export(_ handle: UInt64, until deadline: Int64) throws(RunLoop.PortError) -> Export {
-        Export(try socket.copy()) { [socket] wasSent in
+        Export(try socket.copy(), readsThreads: readsThreads) { [socket] wasSent in
             // From now on another process may use the connection.
             if wasSent { socket.markShared() }
         }
@@ -171,8 +177,11 @@ final class Channel: Route, @unchecked Sendable {
         switch delivery.kind {
         case .message:
             frame.serial = message.replyTo?.serial ?? 0
+            if readsThreads { frame.thread = delivery.thread }
             if let replyTo = message.replyTo {
-                guard let handle = try introduce(replyTo.route, &outgoing.introduction, &waste) else { return nil }
+                guard let handle = try introduce(replyTo.route, &outgoing.introduction, delivery.thread, &waste) else {
+                    return nil
+                }
                 frame.handle = handle
             }
         case .reply: frame.kind = .reply
@@ -192,7 +201,7 @@ final class Channel: Route, @unchecked Sendable {
 
     /// Returns the handle with which the other side names the port at the end of `route`; `nil` if there is no room.
     private func introduce(
-        _ route: any Route, _ introduction: inout Introduction?, _ waste: inout Waste
+        _ route: any Route, _ introduction: inout Introduction?, _ thread: Int32, _ waste: inout Waste
     ) throws(RunLoop.PortError) -> UInt64? {
         let key = ObjectIdentifier(route)
         if let known = introduced[key] { return known.handle }
@@ -200,7 +209,9 @@ final class Channel: Route, @unchecked Sendable {
         guard let new = introduction else { throw .dead }
         guard try retireDead(&waste) else { return nil }
         let message = RunLoop.MessagePort.Message(descriptors: [new.export.end])
-        let frame = Frame(.introduce, descriptors: 1, handle: new.handle)
+        let frame = Frame(
+            .introduce, descriptors: 1, handle: new.handle,
+            thread: readsThreads && new.export.readsThreads ? thread : nil)
         if try socket.send(frame, message) == .noRoom { return nil }
         introduced[key] = (new.handle, route)
         new.export.settle(true)

@@ -10,7 +10,7 @@ extension RunLoop.MessagePort: QueueReceiver, PeerOwner {
         let (here, there) = try PortSocket.channel()
         let peer = Peer(here, .answerer, self, handle: handle)
         try add(peer)
-        return Export(there) { wasSent in
+        return Export(there, readsThreads: true) { wasSent in
             if !wasSent { peer.leave() }
         }
     }
@@ -33,6 +33,8 @@ extension RunLoop.MessagePort: QueueReceiver, PeerOwner {
             return leaving
         }
         leaving?.retire()
+        // After the port knows the peer: whoever sets the property now finds the peer.
+        if carriesPriority { peer.identifySenders(true) }
         do throws(RunLoop.SystemCallError) {
             for source in peer.sources { try watch(source) }
         } catch {
