@@ -180,14 +180,21 @@ struct Export: Sendable {
     let end: RunLoop.MessagePort.Descriptor
     /// Whether the port reads the numbers of sending threads, which is version 2 of ``Frame``.
     let readsThreads: Bool
-    /// Called once, with whether the socket was sent; if not, the port forgets the socket.
-    ///
-    /// With `false` called with no lock held.
-    let settle: @Sendable (_ wasSent: Bool) -> Void
+    /// What becomes of the socket.
+    enum Fate: Sendable {
+        /// It was sent; the other two may follow.
+        case sent
+        /// No message will be answered by it: it was not sent, or no message was sent after it.
+        case unused
+        /// The connection has ended by which it was sent, and no further message will use it.
+        case connectionEnded
+    }
+
+    /// Called with what becomes of the socket, with no lock held except for ``Fate/sent``.
+    let settle: @Sendable (Fate) -> Void
 
     init(
-        _ end: RunLoop.MessagePort.Descriptor, readsThreads: Bool,
-        settle: @escaping @Sendable (_ wasSent: Bool) -> Void
+        _ end: RunLoop.MessagePort.Descriptor, readsThreads: Bool, settle: @escaping @Sendable (Fate) -> Void
     ) {
         self.end = end
         self.readsThreads = readsThreads

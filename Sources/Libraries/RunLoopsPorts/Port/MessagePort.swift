@@ -55,6 +55,10 @@ extension RunLoop {
         /// Called with the handle of a channel whose other side has gone, and with 0 when the port itself ends; set
         /// before the port is used.
         @exclusivity(unchecked) var channelEnded: ((UInt64) -> Void)?
+        /// Returns whether an answer may come by the channel with this handle; `nil` for a port that cannot tell.
+        ///
+        /// Set before the port is used, and called by any thread.
+        @exclusivity(unchecked) var awaitsAnswer: (@Sendable (UInt64) -> Bool)?
 
         init(
             _ limits: Limits, _ label: ItemLabel, allowedThread: Int32,

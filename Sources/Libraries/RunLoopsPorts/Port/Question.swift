@@ -51,7 +51,8 @@ package final class Question: Sendable {
 
     /// Sends the message, without waiting here; returns whether a separate thread waits to send it.
     ///
-    /// A failure of that thread ends the question. The last that the thread does is to call `ended`.
+    /// A failure of that thread ends the question. The thread calls `ended` last, when it holds neither the question nor its
+    /// sender any more.
     func ask(until deadline: Int64, ended: @escaping @Sendable () -> Void) throws(RunLoop.PortError) -> Bool {
         let asker = SystemCalls.threadID
         do throws(RunLoop.PortError) {
@@ -62,15 +63,18 @@ package final class Question: Sendable {
             // Room that only this thread can make would not come while this thread waits.
             if !isWorthWaiting || deadline == Deadline.none || sender.route.isOwn { throw error }
         }
-        try Errand.begin { [self] in
-            do throws(RunLoop.PortError) {
-                try requests.send(message, serial, sender, of: asker, until: deadline)
-            } catch {
-                requests.end(serial, .failure(error))
-            }
+        let held = Guarded<Question?>(self)
+        try Errand.begin {
+            held.withLock { $0.take() }?.send(of: asker, until: deadline)
             ended()
         }
         return true
+    }
+
+    private func send(of thread: Int32, until deadline: Int64) {
+        do throws(RunLoop.PortError) { try requests.send(message, serial, sender, of: thread, until: deadline) } catch {
+            requests.end(serial, .failure(error))
+        }
     }
 }
 

@@ -23,7 +23,7 @@ final class Channel: Route, @unchecked Sendable {
     private let readsThreads: Bool
     private let lock = Lock()
     // Guarded by the lock, under which no call waits.
-    @exclusivity(unchecked) private var introduced: [ObjectIdentifier: (handle: UInt64, route: any Route)] = [:]
+    @exclusivity(unchecked) private var introduced: [ObjectIdentifier: Introduced] = [:]
     @exclusivity(unchecked) private var isBroken = false
     /// Replies that found no room; while there are such replies, this side does not listen to the asker.
     @exclusivity(unchecked) private var late = Ring<Outgoing>()
@@ -44,6 +44,10 @@ final class Channel: Route, @unchecked Sendable {
         self.backlogBegan = backlogBegan
     }
 
+    deinit {
+        for known in introduced.values { known.connectionEnded() }
+    }
+
     /// Whether the other side has said that it has no room for the connection any more.
     private let isTurnedAway = Guarded(false)
 
@@ -62,9 +66,9 @@ final class Channel: Route, @unchecked Sendable {
     var isOwn: Bool { false }
 
     func export(_ handle: UInt64, until deadline: Int64) throws(RunLoop.PortError) -> Export {
-        Export(try socket.copy(), readsThreads: readsThreads) { [socket] wasSent in
+        Export(try socket.copy(), readsThreads: readsThreads) { [socket] fate in
             // From now on another process may use the connection.
-            if wasSent { socket.markShared() }
+            if fate == .sent { socket.markShared() }
         }
     }
 
@@ -130,7 +134,7 @@ final class Channel: Route, @unchecked Sendable {
                 if late.isEmpty || writeLate(&waste), let handle = try write(&outgoing, &waste) { return .sent(handle) }
             } catch {
                 // The dead port may also be the port that the message brings along, which was taken back meanwhile.
-                if error == .dead, socket.hasHungUp { isBroken = true }
+                if error == .dead, socket.hasHungUp { breakOff(&waste) }
                 throw error
             }
             // Replies are bounded, since this side does not listen to the asker while there are such replies.
@@ -144,6 +148,16 @@ final class Channel: Route, @unchecked Sendable {
 
     // MARK: With the lock held
 
+    /// Notes that nothing can be sent any more.
+    ///
+    /// The ports that the other side knows learn of it: the loop of a thread that sends requests may run only with the next one, and
+    /// would find the ends of its sockets then.
+    private func breakOff(_ waste: inout Waste) {
+        isBroken = true
+        waste.lost += introduced.values
+        introduced = [:]
+    }
+
     /// Writes the replies that found no room; returns whether none is left.
     private func writeLate(_ waste: inout Waste) -> Bool {
         while var next = late.popFirst() {
@@ -155,7 +169,7 @@ final class Channel: Route, @unchecked Sendable {
             } catch {
                 waste.add(next)
                 if error == .dead, socket.hasHungUp {
-                    isBroken = true
+                    breakOff(&waste)
                     while let lost = late.popFirst() { waste.add(lost) }
                 } else if next.delivery.kind == .reply {
                     // A reply that can never be sent, since its descriptor is closed by now, does not hold up the
@@ -195,7 +209,10 @@ final class Channel: Route, @unchecked Sendable {
             throw error
         }
         // From now on the other side answers, or the end of the other side does.
-        if delivery.kind == .message { message.replyTo?.markUsed() }
+        if delivery.kind == .message, let replyTo = message.replyTo {
+            replyTo.markUsed()
+            introduced[ObjectIdentifier(replyTo.route)]?.isUsed = true
+        }
         return frame.handle
     }
 
@@ -213,8 +230,8 @@ final class Channel: Route, @unchecked Sendable {
             .introduce, descriptors: 1, handle: new.handle,
             thread: readsThreads && new.export.readsThreads ? thread : nil)
         if try socket.send(frame, message) == .noRoom { return nil }
-        introduced[key] = (new.handle, route)
-        new.export.settle(true)
+        introduced[key] = Introduced(handle: new.handle, route: route, settle: new.export.settle)
+        new.export.settle(.sent)
         introduction = nil
         return new.handle
     }
@@ -228,6 +245,17 @@ final class Channel: Route, @unchecked Sendable {
         }
         return true
     }
+}
+
+/// A reply port that the other side knows.
+private struct Introduced {
+    let handle: UInt64
+    let route: any Route
+    let settle: @Sendable (Export.Fate) -> Void
+    /// Whether a message was sent whose answer comes by this port.
+    var isUsed = false
+
+    func connectionEnded() { settle(isUsed ? .connectionEnded : .unused) }
 }
 
 /// The introduction of a reply port that was not sent yet.
@@ -251,7 +279,7 @@ private struct Outgoing {
     ///
     /// Called with no lock held.
     mutating func takeBack() {
-        introduction?.export.settle(false)
+        introduction?.export.settle(.unused)
         introduction = nil
     }
 }
@@ -260,12 +288,14 @@ private struct Outgoing {
 private struct Waste {
     private var outgoing: [Outgoing] = []
     var routes: [any Route] = []
+    /// The ports that the other side of an ended connection knows.
+    var lost: [Introduced] = []
 
     mutating func add(_ lost: Outgoing) { outgoing.append(lost) }
 
     mutating func drop() {
         for index in outgoing.indices { outgoing[index].takeBack() }
-        outgoing = []
-        routes = []
+        for known in lost { known.connectionEnded() }
+        self = Waste()
     }
 }

@@ -10,8 +10,13 @@ extension RunLoop.MessagePort: QueueReceiver, PeerOwner {
         let (here, there) = try PortSocket.channel()
         let peer = Peer(here, .answerer, self, handle: handle)
         try add(peer)
-        return Export(there, readsThreads: true) { wasSent in
-            if !wasSent { peer.leave() }
+        // The port keeps the peer, until one of the two ends.
+        return Export(there, readsThreads: true) { [weak self, weak peer] fate in
+            switch fate {
+            case .sent: break
+            case .unused: peer?.leave()
+            case .connectionEnded: if self?.awaitsAnswer?(handle) == false { peer?.leave() }
+            }
         }
     }
 
