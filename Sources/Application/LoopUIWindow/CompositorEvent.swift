@@ -23,7 +23,7 @@ enum CompositorObject: UInt, CaseIterable {
 
 /// The events of a Wayland compositor that a window handles.
 ///
-/// Sizes and positions are those of the surface, whose unit is the pixel: the window does not scale its buffers.
+/// Sizes and positions are those of the surface, which has one pixel for each unit on a screen that does not enlarge.
 enum CompositorEvent: Hashable {
     /// The compositor has an object for the program to bind.
     case global(name: UInt32, interface: String, version: UInt32)
@@ -37,12 +37,15 @@ enum CompositorEvent: Hashable {
     /// The user wants the window to be closed.
     case closeButton
     case entered(output: OpaquePointer)
+    case left(output: OpaquePointer)
     /// The compositor no longer reads the buffer.
     case released
     /// A callback: what was asked for has happened.
     case done(UInt32)
     /// The time between two frames of an output, in thousandths of a hertz; zero if it has no fixed one.
     case frameRate(Int)
+    /// The number of pixels of an output for each unit of a surface, in each direction.
+    case scale(Int)
     case seat(SeatEvent)
 
     /// Decodes an event; nil for an event that the window does not use.
@@ -66,11 +69,15 @@ enum CompositorEvent: Hashable {
         case (.surface, 0):
             guard let output = arguments[0].o else { return nil }
             self = .entered(output: output)
+        case (.surface, 1):
+            guard let output = arguments[0].o else { return nil }
+            self = .left(output: output)
         case (.buffer, 0): self = .released
         case (.callback, 0): self = .done(arguments[0].u)
         case (.output, 1):
             guard arguments[0].u & WL_OUTPUT_MODE_CURRENT.rawValue != 0 else { return nil }
             self = .frameRate(Int(arguments[3].i))
+        case (.output, 3): self = .scale(Int(arguments[0].i))
         case (.seat, _), (.keyboard, _), (.pointer, _), (.touch, _):
             guard let event = SeatEvent(object, number, arguments) else { return nil }
             self = .seat(event)

@@ -46,6 +46,7 @@ import Testing
         #expect(decode(.callback, 0, number(9)) == .done(9))
         #expect(decode(.registry, 1, number(4)) == .globalRemoved(name: 4))
         #expect(decode(.output, 1, number(1), number(640), number(480), number(59_940)) == .frameRate(59_940))
+        #expect(decode(.output, 3, number(2)) == .scale(2))
         // A mode that is not in use.
         #expect(decode(.output, 1, number(2), number(640), number(480), number(59_940)) == nil)
     }

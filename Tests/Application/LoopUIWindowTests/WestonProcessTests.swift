@@ -107,6 +107,28 @@ struct WestonProcessTests {
         #expect(weston.program.end().lines.last == "terminate")
     }
 
+    @Test func `Buffers have the scale of the compositor's screen`() throws {
+        let log = TemporaryDirectory()
+        let requests = log.path("requests")
+        let weston = try Weston(
+            "echo", kind: Weston.withoutScreen + " --scale=2", variables: "WAYLAND_DEBUG=client 2>'\(requests)'")
+        // The scale may arrive after the first frame.
+        var buffers: [Substring] = []
+        for _ in 0..<3_000 {
+            let lines = linesOfFile(requests) ?? []
+            if lines.contains(where: { $0.hasSuffix(".set_buffer_scale(2)") }) {
+                buffers = lines.filter { $0.contains(".create_buffer(") }
+                break
+            }
+            usleep(10_000)
+        }
+        // The window has whole cells, of which the buffers have twice the pixels.
+        let numbers = try #require(buffers.last).split(separator: ", ").compactMap { Int($0) }
+        #expect(numbers.count >= 4 && numbers[1].isMultiple(of: 80) && numbers[2].isMultiple(of: 20))
+        kill(weston.program.identifier, SIGTERM)
+        _ = weston.program.end()
+    }
+
     @Test func `An idle program on a compositor makes no wake-ups`() throws {
         let weston = try Weston("idle")
         #expect(try weston.program.lines(to: "wake-ups").last == "wake-ups 0")
