@@ -16,8 +16,8 @@ internal import RunLoopsEvents
 /// rectangles. While the compositor reads both buffers, the window takes no further frame, so the program never waits
 /// for a slow or stopped compositor and no queue grows.
 ///
-/// The compositor draws the title bar if it offers to (xdg-decoration); otherwise the window has none. The clipboard is
-/// not shared with other programs. On a screen with a scale, letters have that many pixels for each pixel of a screen without one;
+/// The compositor draws the title bar if it offers to (xdg-decoration); otherwise the window has none. Ctrl-Shift-V
+/// and Shift-Insert paste the clipboard, and text that the program copies is on the clipboard for other programs. On a screen with a scale, letters have that many pixels for each pixel of a screen without one;
 /// of several screens that the window is on, the greatest scale counts.
 @MainActor public final class WaylandDisplay: Display {
     /// The size of the window, in whole cells.
@@ -137,6 +137,7 @@ internal import RunLoopsEvents
         for (name, global) in connection.globals { listenToOutput(name, global, connection) }
         connection.handler = { [weak self] event, object in self?.handle(event, object) }
         try addItems(input, connection)
+        Pasteboard.general.changeHandler = { [weak self] _ in self?.seat?.ownClipboard() }
         flush()
     }
 
@@ -209,6 +210,7 @@ internal import RunLoopsEvents
         for signal in signals { signal.invalidate() }
         (source, observer, signals) = (nil, nil, [])
         seat?.cancel()
+        if surface != nil { Pasteboard.general.changeHandler = nil }
         if let connection, !connection.isBroken {
             for buffers in oldBuffers { buffers.destroy() }
             buffers?.destroy()
@@ -352,7 +354,9 @@ internal import RunLoopsEvents
             if clock?.done(object, at: time) == true { return }
             _ = seat?.done(object)
         case .frameRate(let rate): clock?.setRate(rate, of: object)
-        case .seat(let event): handle(event)
+        // Without a seat, an event is of one that has gone.
+        case .seat(let seatEvent): if let seat { seat.handle(seatEvent) } else { event.discard() }
+        case .clipboard(let change): if let seat { seat.handle(change, of: object) } else { event.discard() }
         case .global(let name, _, _):
             // A screen, or the first keyboard, that is plugged in while the program runs.
             guard let connection, let queue, let painter, let global = connection.globals[name] else { return }
@@ -371,11 +375,6 @@ internal import RunLoopsEvents
         change(&scales)
         // Without a picture, the first frame has the scale.
         if picture != nil, !hasRightPicture { queue?.push(.resized(size)) }
-    }
-
-    private func handle(_ event: SeatEvent) {
-        // Without a seat, the event is of one that has gone.
-        if let seat { seat.handle(event) } else { event.discard() }
     }
 
     private func configure(_ serial: UInt32) {

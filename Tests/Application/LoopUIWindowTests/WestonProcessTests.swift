@@ -262,6 +262,35 @@ struct WestonInputProcessTests {
         #expect(try lines(1) == ["wheel 1.0 0.0"])
     }
 
+    @Test
+    func
+        `Text is copied from one program to another by the compositor's clipboard, and a stopped owner stops nobody else`()
+        throws
+    {
+        let weston = try Weston("echo", hasInput: true)
+        // Nothing is on the clipboard yet.
+        try weston.xdotool("key ctrl+shift+v F2")
+        _ = try weston.program.lines(to: "up function(2)")
+        // The program's own text.
+        try weston.xdotool("key ctrl+shift+v")
+        #expect(try weston.program.lines(to: "paste").last == "paste from the program ß")
+        // The compositor shows the new window over the other, and gives it the keys.
+        let other = try Weston.run("echo wayland", in: weston.folder)
+        _ = try other.lines(to: "shown")
+        #expect(try weston.program.lines(to: "inactive").last == "inactive")
+        for shortcut in ["ctrl+shift+v", "shift+Insert"] {
+            try weston.xdotool("key \(shortcut)")
+            #expect(try other.lines(to: "paste").last == "paste from the program ß")
+        }
+        kill(weston.program.identifier, SIGSTOP)
+        try weston.xdotool("key ctrl+shift+v a")
+        #expect(try other.lines(to: "up").last == #"up character("a")"#)
+        kill(weston.program.identifier, SIGCONT)
+        #expect(try other.lines(to: "paste").last == "paste from the program ß")
+        kill(other.identifier, SIGTERM)
+        _ = other.end()
+    }
+
     @Test func `The compositor receives the title, the program's name and the rectangles of changed cells`() throws {
         let folder = TemporaryDirectory()
         let log = folder.path("requests")
