@@ -89,9 +89,9 @@ enum Reader: String, CaseIterable, Sendable {
         guard let first = bytes.first else { return }
         let packet = UnsafeRawBufferPointer(rebasing: bytes.dropFirst())
         guard let frame = try? Frame(reading: packet, received: Int(first), longest: 4096, most: 16) else { return }
-        var written = [UInt8](repeating: 0, count: Frame.headerSize)
+        var written = [UInt8](repeating: 0, count: frame.headerSize)
         written.withUnsafeMutableBytes { frame.write(to: $0) }
-        precondition(written.elementsEqual(packet.prefix(Frame.headerSize)), "\(frame)")
+        precondition(written.elementsEqual(packet.prefix(frame.headerSize)), "\(frame)")
     }
 
     private func readTrace(_ bytes: UnsafeRawBufferPointer) {

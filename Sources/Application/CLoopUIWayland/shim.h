@@ -83,12 +83,20 @@ static const struct wl_message rlw_decoration_events[] = {{"configure", "u", rlw
 static const struct wl_interface rlw_decoration = {
     "zxdg_toplevel_decoration_v1", 1, 3, rlw_decoration_requests, 1, rlw_decoration_events};
 
-// The interface of a name among those that a window uses; NULL for every other name. Programs share the first four, xdg_wm_base and
+// The interface of a name among those that a window uses; NULL for every other name. Programs share the first five, xdg_wm_base and
 // zxdg_decoration_manager_v1 by the registry.
 static inline const struct wl_interface *rlw_interface(const char *name) {
     const struct wl_interface *const known[] = {
-        &wl_compositor_interface, &wl_shm_interface, &wl_seat_interface, &wl_output_interface, &rlw_wm_base,
-        &rlw_decorations,         &rlw_xdg_surface, &rlw_toplevel,      &rlw_decoration,
+        &wl_compositor_interface,
+        &wl_shm_interface,
+        &wl_seat_interface,
+        &wl_output_interface,
+        &wl_data_device_manager_interface,
+        &rlw_wm_base,
+        &rlw_decorations,
+        &rlw_xdg_surface,
+        &rlw_toplevel,
+        &rlw_decoration,
     };
     for (size_t index = 0; index < sizeof known / sizeof *known; index++)
         if (strcmp(known[index]->name, name) == 0) return known[index];

@@ -148,11 +148,7 @@ internal import RunLoopsLibC
         case .globalRemoved(let name): globals[name] = nil
         default: break
         }
-        if let handler {
-            handler(event, object)
-        } else if case .seat(let event) = event {
-            event.discard()
-        }
+        if let handler { handler(event, object) } else { event.discard() }
     }
 
     /// Handles the events that have been read.

@@ -23,6 +23,10 @@ internal import RunLoopsLibC
     /// The modifiers and the layout, as the X server says them.
     private var state: UInt16 = 0
     private var repeats: KeyRepeats
+    private var shortcut = PasteShortcut()
+    private let clipboard: CompositorClipboard?
+    /// The number of the user's last input.
+    private var serial: UInt32 = 0
 
     private var pointer: PointerTranslator
     private var image: PointerImage?
@@ -45,6 +49,7 @@ internal import RunLoopsLibC
         else { return nil }
         (self.name, self.connection, self.queue, self.seat) = (name, connection, queue, seat)
         repeats = KeyRepeats(connection, queue)
+        clipboard = CompositorClipboard(connection, seat: seat, queue)
         pointer = PointerTranslator(cell: cell)
         fingers = PointerTranslator(cell: cell)
         self.image = image
@@ -61,8 +66,10 @@ internal import RunLoopsLibC
         case .focus(let isFocused):
             repeats.stop()
             keyboard?.forgetHeld()
+            shortcut.cancel()
             focusHandler(isFocused)
-        case .key(let code, let isDown):
+        case .key(let code, let isDown, let serial):
+            self.serial = serial
             key(code, isDown: isDown)
             repeats.note(code, isDown: isDown && keyboard?.repeats(code) == true)
         case .modifiers(let bits, let layout):
@@ -76,7 +83,8 @@ internal import RunLoopsLibC
         case .pointerMoved(let place):
             self.place = place
             for input in pointer.moved(to: place, state: state) { queue.push(input) }
-        case .button(let code, let isDown):
+        case .button(let code, let isDown, let serial):
+            self.serial = serial
             guard let number = Self.button(code) else { return }
             if let input = pointer.button(number, isDown: isDown, at: place, state: state) { queue.push(input) }
         case .scrolled(let axis, let pixels):
@@ -100,8 +108,19 @@ internal import RunLoopsLibC
     /// Cancels what is held, because the seat has gone or the window closes.
     func cancel() {
         repeats.stop()
+        clipboard?.cancel()
         for input in pointer.cancel() + fingers.cancel() { queue.push(input) }
     }
+
+    // MARK: Clipboard
+
+    /// Handles an event of the clipboard.
+    func handle(_ event: ClipboardEvent, of object: OpaquePointer) {
+        if let clipboard { clipboard.handle(event, of: object) } else { CompositorEvent.clipboard(event).discard() }
+    }
+
+    /// Puts the program's pasteboard on the clipboard of other programs.
+    func ownClipboard() { clipboard?.own(serial) }
 
     // MARK: Devices
 
@@ -175,7 +194,11 @@ internal import RunLoopsLibC
     }
 
     private func key(_ code: UInt32, isDown: Bool) {
-        if let input = keyboard?.input(code: code, isDown: isDown, state: state) { queue.push(.key(input)) }
+        guard let input = keyboard?.input(code: code, isDown: isDown, state: state) else { return }
+        let (isTaken, pasted) = shortcut.take(input)
+        if !isTaken { queue.push(.key(input)) }
+        // The text that was marked last needs an interface that not every compositor has.
+        if pasted != nil { clipboard?.paste() }
     }
 
     // MARK: Pointers

@@ -5,7 +5,7 @@
 internal import CLoopUIWayland
 internal import LoopUI
 
-/// The size of a surface in pixels, within what its memory may take.
+/// The size of a surface, within what its memory may take.
 struct SurfaceSize: Hashable {
     let width: Int
     let height: Int
@@ -19,6 +19,38 @@ struct SurfaceSize: Hashable {
     init(width: Int, height: Int) {
         self.width = min(max(1, width), Self.maxSide)
         self.height = min(max(1, height), Self.maxSide, Self.maxPixels / self.width)
+    }
+
+    /// The scale of the outputs, or the next smaller one with which the pixels of the surface are no more than its memory may take.
+    func scale(_ wanted: Int) -> Int {
+        var scale = min(max(1, wanted), Self.maxScale)
+        while scale > 1,
+            width * scale > Self.maxSide || height * scale > Self.maxSide
+                || width * height * scale * scale > Self.maxPixels
+        { scale -= 1 }
+        return scale
+    }
+
+    /// The maximum scale: no screen has been seen with more than 4.
+    static let maxScale = 8
+}
+
+/// How much the outputs enlarge that a window is on.
+struct OutputScales {
+    private var scales: [OpaquePointer: Int] = [:]
+    private var entered: Set<OpaquePointer> = []
+
+    /// Notes the scale of an output.
+    mutating func set(_ scale: Int, of output: OpaquePointer) { scales[output] = scale }
+    /// Notes that a part of the window is on an output.
+    mutating func enter(_ output: OpaquePointer) { entered.insert(output) }
+    /// Notes that no part of the window is on an output any more.
+    mutating func leave(_ output: OpaquePointer) { entered.remove(output) }
+
+    /// The greatest scale among the outputs that the window is on; among all of them if it is on none.
+    var greatest: Int {
+        let known = entered.isEmpty ? Array(scales.values) : entered.compactMap { scales[$0] }
+        return known.max() ?? 1
     }
 }
 
@@ -103,14 +135,24 @@ struct SurfaceSize: Hashable {
         serial = nil
     }
 
+    /// Whether the compositor lets a buffer have several pixels for each unit of the surface (version 3 of wl_surface).
+    var mayScale: Bool { wl_surface_get_version(object) >= 3 }
+    /// The scale of the buffers that are shown.
+    private var scale = 1
+
     /// Shows a buffer.
     ///
     /// - Parameters:
     ///   - buffer: A buffer of the configured size.
+    ///   - scale: The number of its pixels for each unit of the surface; 1 if ``mayScale`` is `false`.
     ///   - changes: The parts in which it differs from what is shown.
-    func show(_ buffer: OpaquePointer, changes: DamagedArea) {
+    func show(_ buffer: OpaquePointer, scale: Int, changes: DamagedArea) {
         hasContent = true
         acknowledge()
+        if scale != self.scale {
+            self.scale = scale
+            wl_surface_set_buffer_scale(object, Int32(scale))
+        }
         wl_surface_attach(object, buffer, 0, 0)
         for area in changes.areas {
             wl_surface_damage(object, Int32(area.x), Int32(area.y), Int32(area.width), Int32(area.height))

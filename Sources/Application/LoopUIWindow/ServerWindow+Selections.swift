@@ -6,18 +6,10 @@ internal import CLoopUIXCB
 
 /// Text that programs hand to each other through the server: one program owns the text, and others ask for it.
 extension ServerWindow {
-    /// The selections of the server, which keep text.
-    enum Selection {
-        /// The text that the user has copied.
-        case clipboard
-        /// The text that the user has marked last.
-        case primary
-    }
-
     // MARK: Taking
 
     /// Asks the owner of a selection for its text; ``ServerEvent/selection(isThere:)`` answers.
-    func ask(for selection: Selection) {
+    func ask(for selection: PasteShortcut.Selection) {
         let name = selection == .clipboard ? atom("CLIPBOARD") : XCB_ATOM_PRIMARY.rawValue
         xcb_convert_selection(
             connection, window, name, atom("UTF8_STRING"), atom("LOOPUI_SELECTION"), xcb_timestamp_t(XCB_CURRENT_TIME))

@@ -8,9 +8,12 @@ internal import CRunLoopsKernel
 internal import RunLoopsLibC
 
 /// A picture in the program's memory, which is copied to buffers of the compositor.
+///
+/// Sizes, places and what is drawn have the unit of the surface; the picture has `scale` pixels for each, in each direction.
 final class MemoryPicture {
     let width: Int
     let height: Int
+    let scale: Int
     /// Cairo's drawing context.
     let drawing: OpaquePointer
     private let surface: OpaquePointer
@@ -19,16 +22,25 @@ final class MemoryPicture {
     let stride: Int
 
     /// Makes a picture with opaque pixels of four bytes; nil without memory.
-    init?(width: Int, height: Int) {
-        guard let surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, CInt(width), CInt(height)),
-            let drawing = cairo_create(surface)
+    ///
+    /// - Parameters:
+    ///   - width: The width, in units of the surface.
+    ///   - height: The height, in units of the surface.
+    ///   - scale: The number of pixels for each unit.
+    init?(width: Int, height: Int, scale: Int) {
+        guard
+            let surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, CInt(width * scale), CInt(height * scale))
         else { return nil }
+        // Before the drawing context, which takes it over: letters are as fine as the pixels allow.
+        cairo_surface_set_device_scale(surface, Double(scale), Double(scale))
+        guard let drawing = cairo_create(surface) else { return nil }
         guard let pixels = cairo_image_surface_get_data(surface) else {
             cairo_destroy(drawing)
             cairo_surface_destroy(surface)
             return nil
         }
-        (self.width, self.height, self.surface, self.drawing, self.pixels) = (width, height, surface, drawing, pixels)
+        (self.width, self.height, self.scale) = (width, height, scale)
+        (self.surface, self.drawing, self.pixels) = (surface, drawing, pixels)
         stride = Int(cairo_image_surface_get_stride(surface))
     }
 
@@ -43,13 +55,16 @@ final class MemoryPicture {
     /// The whole picture.
     var area: PixelRect { PixelRect(x: 0, y: 0, width: width, height: height) }
 
+    /// The number of rows of pixels.
+    var rows: Int { height * scale }
+
     /// Copies a part of the picture to memory with rows of the same length.
     func copy(_ area: PixelRect, to memory: UnsafeMutableRawPointer) {
         // The last frame may have more cells than a window that has become smaller.
-        let (left, right) = (max(0, area.x), min(width, area.x + area.width))
-        let (top, bottom) = (max(0, area.y), min(height, area.y + area.height))
+        let (left, right) = (max(0, area.x) * scale, min(width, area.x + area.width) * scale)
+        let (top, bottom) = (max(0, area.y) * scale, min(height, area.y + area.height) * scale)
         guard left < right, top < bottom else { return }
-        // SAFETY: both have `height` rows of `stride` bytes, of which the first `width` times four are pixels.
+        // SAFETY: both have `rows` rows of `stride` bytes, of which the first `width * scale` times four are pixels.
         for row in top..<bottom {
             let offset = row * stride + left * 4
             memcpy(memory + offset, pixels + offset, (right - left) * 4)
@@ -106,16 +121,17 @@ final class SharedMemory {
     /// - Parameters:
     ///   - connection: The connection to the compositor.
     ///   - shm: The compositor's object for shared memory.
-    ///   - picture: A picture whose size is within ``SurfaceSize/max``, so that no number here exceeds 31 bits.
+    ///   - picture: A picture with at most ``SurfaceSize/maxPixels``, so that no number here exceeds 31 bits.
     init?(_ connection: CompositorConnection, _ shm: OpaquePointer, for picture: MemoryPicture) {
-        let size = picture.stride * picture.height
+        let size = picture.stride * picture.rows
         guard let memory = SharedMemory(length: size * 2),
             let pool = wl_shm_create_pool(shm, memory.descriptor, Int32(memory.length))
         else { return nil }
         self.memory = memory
         for index in 0..<2 {
             let object = wl_shm_pool_create_buffer(
-                pool, Int32(index * size), Int32(picture.width), Int32(picture.height), Int32(picture.stride),
+                pool, Int32(index * size), Int32(picture.width * picture.scale), Int32(picture.rows),
+                Int32(picture.stride),
                 WL_SHM_FORMAT_XRGB8888.rawValue)
             guard let object else { continue }
             connection.listen(to: object, as: .buffer)

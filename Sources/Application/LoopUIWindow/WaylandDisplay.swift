@@ -16,9 +16,9 @@ internal import RunLoopsEvents
 /// rectangles. While the compositor reads both buffers, the window takes no further frame, so the program never waits
 /// for a slow or stopped compositor and no queue grows.
 ///
-/// The compositor draws the title bar if it offers to (xdg-decoration); otherwise the window has none. The clipboard is
-/// not shared with other programs. A pixel is one of the surface: a compositor that enlarges its windows enlarges the
-/// letters too.
+/// The compositor draws the title bar if it offers to (xdg-decoration); otherwise the window has none. Ctrl-Shift-V
+/// and Shift-Insert paste the clipboard, and text that the program copies is on the clipboard for other programs. On a screen with a scale, letters have that many pixels for each pixel of a screen without one;
+/// of several screens that the window is on, the greatest scale counts.
 @MainActor public final class WaylandDisplay: Display {
     /// The size of the window, in whole cells.
     public private(set) var size: Size
@@ -48,8 +48,10 @@ internal import RunLoopsEvents
     private var oldBuffers: [SharedBuffers] = []
     /// The parts of the picture that have changed since a buffer was last shown.
     private var changes = DamagedArea()
-    /// The size of the window, in pixels.
+    /// The size of the window, in units of its surface.
     private var extent = SurfaceSize(width: 1, height: 1)
+    /// The scales of the screens.
+    private var scales = OutputScales()
     /// The size that comes with the next configuration.
     private var suggestion: SurfaceSize?
     /// The last frame, which is on the picture; the cursor is drawn again when the focus changes.
@@ -135,6 +137,7 @@ internal import RunLoopsEvents
         for (name, global) in connection.globals { listenToOutput(name, global, connection) }
         connection.handler = { [weak self] event, object in self?.handle(event, object) }
         try addItems(input, connection)
+        Pasteboard.general.changeHandler = { [weak self] _ in self?.seat?.ownClipboard() }
         flush()
     }
 
@@ -142,12 +145,12 @@ internal import RunLoopsEvents
         CompositorSeat(connection, input, cell: cell, image: image) { [weak self] in self?.focusChanges(to: $0) }
     }
 
-    /// Has the rate of an output reported.
+    /// Has the rate and the scale of an output reported.
     private func listenToOutput(
         _ name: UInt32, _ global: CompositorConnection.Global, _ connection: CompositorConnection
     ) {
         guard global.interface == "wl_output" else { return }
-        connection.listen(to: connection.bind(name, global, maxVersion: 1), as: .output)
+        connection.listen(to: connection.bind(name, global, maxVersion: 2), as: .output)
     }
 
     private func addItems(_ input: InputQueue, _ connection: CompositorConnection) throws {
@@ -207,6 +210,7 @@ internal import RunLoopsEvents
         for signal in signals { signal.invalidate() }
         (source, observer, signals) = (nil, nil, [])
         seat?.cancel()
+        if surface != nil { Pasteboard.general.changeHandler = nil }
         if let connection, !connection.isBroken {
             for buffers in oldBuffers { buffers.destroy() }
             buffers?.destroy()
@@ -221,10 +225,19 @@ internal import RunLoopsEvents
 
     // MARK: Drawing
 
-    /// Makes the picture and its buffers, if the window has another size than these; returns false without memory.
+    /// The scale that a picture of the window has now.
+    private var scale: Int { surface?.mayScale == true ? extent.scale(scales.greatest) : 1 }
+
+    /// Whether the picture has the size and the scale of the window.
+    private var hasRightPicture: Bool {
+        guard let picture else { return false }
+        return picture.width == extent.width && picture.height == extent.height && picture.scale == scale
+    }
+
+    /// Makes the picture and its buffers, if the window has another size or scale than these; returns false without memory.
     private func prepareBuffers(_ connection: CompositorConnection) -> Bool {
-        if let picture, picture.width == extent.width, picture.height == extent.height { return true }
-        guard let shm, let new = MemoryPicture(width: extent.width, height: extent.height),
+        if hasRightPicture { return true }
+        guard let shm, let new = MemoryPicture(width: extent.width, height: extent.height, scale: scale),
             let newBuffers = SharedBuffers(connection, shm, for: new)
         else { return false }
         if let buffers {
@@ -258,7 +271,7 @@ internal import RunLoopsEvents
     private func show(_ buffer: SharedBuffers.Buffer, on surface: CompositorSurface) {
         guard let picture else { return }
         buffers?.write(buffer, from: picture, changes: changes)
-        surface.show(buffer.object, changes: changes)
+        surface.show(buffer.object, scale: picture.scale, changes: changes)
         clock?.shown()
         changes = DamagedArea()
     }
@@ -280,7 +293,7 @@ internal import RunLoopsEvents
     /// Shows what was drawn outside of a frame, as soon as there is a buffer for it.
     private func showChanges() {
         guard let surface, let connection, !changes.isEmpty, !connection.isBackedUp, surface.isConfigured,
-            let picture, picture.width == extent.width, picture.height == extent.height, let buffer = buffers?.free
+            hasRightPicture, let buffer = buffers?.free
         else { return }
         show(buffer, on: surface)
     }
@@ -331,13 +344,19 @@ internal import RunLoopsEvents
                 ? SurfaceSize(width: width, height: height) : nil
         case .configured(let serial): configure(serial)
         case .closeButton: queue?.push(.terminate(signal: nil))
-        case .entered(let output): clock?.enter(output)
+        case .entered(let output):
+            clock?.enter(output)
+            changeScales { $0.enter(output) }
+        case .left(let output): changeScales { $0.leave(output) }
+        case .scale(let scale): changeScales { $0.set(scale, of: object) }
         case .released: noteRelease(of: object)
         case .done(let time):
             if clock?.done(object, at: time) == true { return }
             _ = seat?.done(object)
         case .frameRate(let rate): clock?.setRate(rate, of: object)
-        case .seat(let event): handle(event)
+        // Without a seat, an event is of one that has gone.
+        case .seat(let seatEvent): if let seat { seat.handle(seatEvent) } else { event.discard() }
+        case .clipboard(let change): if let seat { seat.handle(change, of: object) } else { event.discard() }
         case .global(let name, _, _):
             // A screen, or the first keyboard, that is plugged in while the program runs.
             guard let connection, let queue, let painter, let global = connection.globals[name] else { return }
@@ -351,15 +370,17 @@ internal import RunLoopsEvents
         }
     }
 
-    private func handle(_ event: SeatEvent) {
-        // Without a seat, the event is of one that has gone.
-        if let seat { seat.handle(event) } else { event.discard() }
+    /// Changes what is known of the screens, and has the application send a whole frame if the window's scale is another one.
+    private func changeScales(_ change: (inout OutputScales) -> Void) {
+        change(&scales)
+        // Without a picture, the first frame has the scale.
+        if picture != nil, !hasRightPicture { queue?.push(.resized(size)) }
     }
 
     private func configure(_ serial: UInt32) {
         guard let surface else { return }
         let new = suggestion ?? extent
-        let isShown = new == extent && picture?.width == new.width && picture?.height == new.height
+        let isShown = new == extent && hasRightPicture
         surface.configure(serial, isShown: isShown)
         resize(new)
         if !isShown, hasRefused { continueFrames() }

@@ -30,8 +30,7 @@ internal import RunLoopsEvents
     private var server: ServerWindow?
     private var painter: CellPainter?
     private var keyboard: Keyboard?
-    /// The key of a shortcut that pastes, while it is held.
-    private var pasteKey: (key: Key, selection: ServerWindow.Selection)?
+    private var shortcut = PasteShortcut()
     private var pointer = PointerTranslator(cell: Size(1, 1))
     private var queue: InputQueue?
     private var items: [RunLoop.Item] = []
@@ -278,22 +277,10 @@ internal import RunLoopsEvents
         }
     }
 
-    /// Handles the two shortcuts with which terminals paste; passes all other keys to the application.
     private func handle(_ input: KeyInput, _ server: ServerWindow) {
-        if input.phase == .began {
-            switch (input.key, input.modifiers) {
-            case (.insert, .shift): pasteKey = (input.key, .primary)
-            case (.character("V"), .control): pasteKey = (input.key, .clipboard)
-            default: break
-            }
-        }
-        guard let pasteKey, pasteKey.key == input.key else {
-            queue?.push(.key(input))
-            return
-        }
-        if input.phase == .began { server.ask(for: pasteKey.selection) }
-        // Its end comes later, with other modifiers perhaps.
-        if input.phase == .ended { self.pasteKey = nil }
+        let (isTaken, pasted) = shortcut.take(input)
+        if !isTaken { queue?.push(.key(input)) }
+        if let pasted { server.ask(for: pasted) }
     }
 
     private func focusChanges(to isFocused: Bool) {
@@ -309,7 +296,7 @@ internal import RunLoopsEvents
             server?.flush()
         }
         keyboard?.forgetHeld()
-        pasteKey = nil
+        shortcut.cancel()
         drawCursorAgain()
     }
 

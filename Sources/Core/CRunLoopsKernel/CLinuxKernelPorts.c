@@ -18,6 +18,14 @@
 #include <time.h>
 #include <unistd.h>
 
+// Of Linux 6.5; older C libraries have no names for them.
+#ifndef SO_PASSPIDFD
+#define SO_PASSPIDFD 76
+#endif
+#ifndef SCM_PIDFD
+#define SCM_PIDFD 0x04
+#endif
+
 // MARK: Sockets
 
 int rl_port_socket(void) { return made(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)); }
@@ -86,6 +94,22 @@ int rl_port_peer(int socket, struct rl_peer *peer) {
     return 0;
 }
 
+bool rl_port_peer_is_bound_to(int socket, const char *suffix) {
+    struct sockaddr_un address = {0};
+    socklen_t length = sizeof address;
+    if (getpeername(socket, (struct sockaddr *)&address, &length) < 0) return false;
+    size_t path_length = strnlen(address.sun_path, sizeof address.sun_path), suffix_length = strlen(suffix);
+    return path_length >= suffix_length
+        && memcmp(address.sun_path + path_length - suffix_length, suffix, suffix_length) == 0;
+}
+
+int rl_port_identify_senders(int socket, bool identifies) {
+    int value = identifies;
+    // First the descriptor, without which the number is of no use.
+    int failure = result(setsockopt(socket, SOL_SOCKET, SO_PASSPIDFD, &value, sizeof value));
+    return failure ? failure : result(setsockopt(socket, SOL_SOCKET, SO_PASSCRED, &value, sizeof value));
+}
+
 int rl_port_wait(int socket, short events, int64_t deadline) {
     struct pollfd wanted = {.fd = socket, .events = events};
     for (;;) {
@@ -133,7 +157,7 @@ int rl_port_send(
 int rl_port_receive(int socket, void *space, size_t capacity, int *passed, struct rl_packet *packet) {
     union {
         struct cmsghdr alignment;
-        char space[CMSG_SPACE(sizeof(int) * RL_MAX_PASSED)];
+        char space[CMSG_SPACE(sizeof(int) * RL_MAX_PASSED) + CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int))];
     } control;
     struct iovec part = {.iov_base = space, .iov_len = capacity};
     struct msghdr message = {
@@ -141,6 +165,9 @@ int rl_port_receive(int socket, void *space, size_t capacity, int *passed, struc
     packet->length = 0;
     packet->passed_count = 0;
     packet->lost_descriptors = false;
+    packet->process = 0;
+    packet->user = 0;
+    packet->process_descriptor = -1;
     ssize_t got;
     // ECONNRESET: the other side has closed before it has read everything. The kernel says so once, ahead of the
     // packets that the other side has sent.
@@ -149,7 +176,16 @@ int rl_port_receive(int socket, void *space, size_t capacity, int *passed, struc
     if (got < 0) return -errno;
     // Whatever is wrong with the packet, the descriptors that came with it belong to this process now.
     for (struct cmsghdr *one = CMSG_FIRSTHDR(&message); one; one = CMSG_NXTHDR(&message, one)) {
-        if (one->cmsg_level != SOL_SOCKET || one->cmsg_type != SCM_RIGHTS) continue;
+        if (one->cmsg_level != SOL_SOCKET) continue;
+        if (one->cmsg_type == SCM_CREDENTIALS) {
+            struct ucred sender;
+            memcpy(&sender, CMSG_DATA(one), sizeof sender);
+            packet->process = sender.pid;
+            packet->user = sender.uid;
+        }
+        // A negative errno where there is no descriptor: the process has ended, or this process has no number left.
+        if (one->cmsg_type == SCM_PIDFD) memcpy(&packet->process_descriptor, CMSG_DATA(one), sizeof(int));
+        if (one->cmsg_type != SCM_RIGHTS) continue;
         size_t count = (one->cmsg_len - CMSG_LEN(0)) / sizeof(int);
         for (size_t index = 0; index < count; index++) {
             int descriptor;

@@ -21,15 +21,29 @@ struct attributes {
     uint64_t runtime, deadline, period;
 };
 
-int rl_schedule_read(int32_t thread, struct rl_schedule *schedule) {
+static int read_schedule(int32_t thread, struct rl_schedule *schedule) {
     struct attributes found = {0};
-    // Numbers are used again, also for other processes, whose threads are not this process's to change.
-    if (thread != 0 && syscall(SYS_tgkill, getpid(), thread, 0) != 0) return -errno;
     if (syscall(SYS_sched_getattr, thread, &found, sizeof found, 0) != 0) return -errno;
     *schedule = (struct rl_schedule){
         .policy = (int32_t)found.policy, .priority = (int32_t)found.priority, .resets = found.flags & 1};
     if (rl_schedule_shares(schedule) || found.policy == SCHED_IDLE) schedule->nice = found.nice;
     return 0;
+}
+
+// Numbers are used again, also for other processes.
+static int check_thread(int32_t process, int32_t thread) { return result((int)syscall(SYS_tgkill, process, thread, 0)); }
+
+int rl_schedule_read(int32_t thread, struct rl_schedule *schedule) {
+    // The threads of other processes are not this process's to change.
+    int failure = thread == 0 ? 0 : check_thread(getpid(), thread);
+    return failure ? failure : read_schedule(thread, schedule);
+}
+
+int rl_schedule_read_in(int32_t process, int32_t thread, struct rl_schedule *schedule) {
+    int failure = check_thread(process, thread);
+    if (failure == 0) failure = read_schedule(thread, schedule);
+    // Again: the thread may have ended in between, and a thread of another process have its number.
+    return failure ? failure : check_thread(process, thread);
 }
 
 static int set(int32_t thread, const struct rl_schedule *schedule, bool resets) {

@@ -46,15 +46,18 @@ import Testing
         #expect(decode(.callback, 0, number(9)) == .done(9))
         #expect(decode(.registry, 1, number(4)) == .globalRemoved(name: 4))
         #expect(decode(.output, 1, number(1), number(640), number(480), number(59_940)) == .frameRate(59_940))
+        #expect(decode(.output, 3, number(2)) == .scale(2))
         // A mode that is not in use.
         #expect(decode(.output, 1, number(2), number(640), number(480), number(59_940)) == nil)
     }
 
     @Test func `Events of the seat are decoded with pixels, key codes of layouts and all modifiers`() {
         #expect(
-            decode(.keyboard, 3, number(1), number(2), number(30), number(1)) == .seat(.key(code: 38, isDown: true)))
+            decode(.keyboard, 3, number(1), number(2), number(30), number(1))
+                == .seat(.key(code: 38, isDown: true, serial: 1)))
         #expect(
-            decode(.keyboard, 3, number(1), number(2), number(.max), number(0)) == .seat(.key(code: 7, isDown: false)))
+            decode(.keyboard, 3, number(1), number(2), number(.max), number(0))
+                == .seat(.key(code: 7, isDown: false, serial: 1)))
         #expect(
             decode(.keyboard, 4, number(0), number(1), number(4), number(64), number(2))
                 == .seat(.modifiers(bits: 69, layout: 2)))
@@ -62,7 +65,8 @@ import Testing
             decode(.pointer, 0, number(5), number(0), pixels(3.75), pixels(-0.25))
                 == .seat(.pointerEntered(serial: 5, at: Pixel(x: 3, y: -1))))
         #expect(
-            decode(.pointer, 3, number(1), number(2), number(0x110), number(1)) == .seat(.button(0x110, isDown: true)))
+            decode(.pointer, 3, number(1), number(2), number(0x110), number(1))
+                == .seat(.button(0x110, isDown: true, serial: 1)))
         #expect(decode(.pointer, 4, number(1), number(0), pixels(-15)) == .seat(.scrolled(.vertical, -15)))
         #expect(decode(.pointer, 4, number(1), number(2), pixels(1)) == nil)
         #expect(decode(.pointer, 8, number(1), number(UInt32(bitPattern: -2))) == .seat(.notches(.horizontal, -2)))

@@ -99,6 +99,64 @@ import Testing
         return image
     }
 
+    @Test func `A picture with a scale has the same cells, and letters with the pixels of the scale`() throws {
+        let painter = try painter()
+        let (width, height) = (Int(painter.fonts.cell.width), Int(painter.fonts.cell.height))
+        var canvas = Canvas(size: Size(3, 1))
+        canvas.write("A", at: .zero)
+        canvas.fill(Rect(2, 0, 1, 1), style: Style(on: .rgb(1, 2, 3)))
+        func pixels(scale: Int) throws -> [UInt32] {
+            let picture = try #require(MemoryPicture(width: 3 * width, height: height, scale: scale))
+            #expect(picture.stride >= 3 * width * scale * 4 && picture.rows == height * scale)
+            painter.clear(picture.drawing)
+            painter.draw(CellSpan(row: 0, columns: 0..<3), of: canvas.grid, cursor: nil, on: picture.drawing)
+            picture.finishDrawing()
+            var bytes = [UInt8](repeating: 0, count: picture.stride * picture.rows)
+            bytes.withUnsafeMutableBytes { bytes in
+                if let memory = bytes.baseAddress { picture.copy(picture.area, to: memory) }
+            }
+            return bytes.withUnsafeBytes { bytes in
+                (0..<picture.rows).flatMap { y in
+                    (0..<3 * width * scale).map { x in
+                        bytes.load(fromByteOffset: y * picture.stride + x * 4, as: UInt32.self) & 0xFF_FFFF
+                    }
+                }
+            }
+        }
+        let (plain, double) = (try pixels(scale: 1), try pixels(scale: 2))
+        #expect(double.count == 4 * plain.count)
+        var fine = 0
+        for y in 0..<height {
+            for x in 0..<3 * width {
+                let corner = 2 * y * 6 * width + 2 * x
+                let four = Set([0, 1, 6 * width, 6 * width + 1].map { double[corner + $0] })
+                // Letters are not those of the scale 1 with four pixels for each; grounds are.
+                if x < width { fine += four.count > 1 ? 1 : 0 } else { #expect(four == [plain[y * 3 * width + x]]) }
+            }
+        }
+        #expect(fine > 0 && plain[2 * width] == 0x010203)
+    }
+
+    @Test func `A window has the greatest scale of its screens, as long as its picture is not too large`() throws {
+        let (one, two) = (try #require(OpaquePointer(bitPattern: 1)), try #require(OpaquePointer(bitPattern: 2)))
+        var scales = OutputScales()
+        #expect(scales.greatest == 1)
+        scales.set(2, of: one)
+        scales.set(3, of: two)
+        #expect(scales.greatest == 3)
+        scales.enter(one)
+        #expect(scales.greatest == 2)
+        scales.enter(two)
+        #expect(scales.greatest == 3)
+        scales.leave(two)
+        #expect(scales.greatest == 2)
+        #expect(SurfaceSize(width: 640, height: 480).scale(2) == 2)
+        #expect(SurfaceSize(width: 640, height: 480).scale(-1) == 1)
+        #expect(SurfaceSize(width: 640, height: 480).scale(.max) == 8)
+        #expect(SurfaceSize(width: 8192, height: 4096).scale(2) == 1)
+        #expect(SurfaceSize(width: 16384, height: 1).scale(2) == 1)
+    }
+
     @Test func `Colours are resolved by the style, the palette and the theme`() throws {
         let painter = try painter()
         var grid = CellGrid(width: 6, height: 1)

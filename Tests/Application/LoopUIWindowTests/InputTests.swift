@@ -10,6 +10,24 @@ import Testing
 
 /// From what the server reports to raw input.
 @Suite struct InputTests {
+    @Test func `A paste shortcut is taken from its first key down to its end, also with other modifiers`() {
+        var shortcut = PasteShortcut()
+        func take(_ key: Key, _ modifiers: KeyModifiers, _ phase: KeyInput.Phase = .began) -> (
+            Bool, PasteShortcut.Selection?
+        ) {
+            shortcut.take(KeyInput(key, modifiers: modifiers, phase: phase))
+        }
+        #expect(take(.character("V"), .control) == (true, .clipboard))
+        #expect(take(.character("V"), .control, .repeated) == (true, nil))
+        #expect(take(.character("a"), []) == (false, nil))
+        #expect(take(.character("V"), [], .ended) == (true, nil))
+        #expect(take(.character("V"), [], .ended) == (false, nil))
+        #expect(take(.character("V"), []) == (false, nil))
+        #expect(take(.insert, .shift) == (true, .primary))
+        shortcut.cancel()
+        #expect(take(.insert, [], .ended) == (false, nil))
+    }
+
     // MARK: Pointer
 
     private func pointer(

@@ -10,6 +10,7 @@ import Testing
 /// A process whose output is read line by line.
 final class OtherProcess {
     let identifier: pid_t
+    private let command: String
     private let output: CInt
     /// What was read and is no line yet that somebody wanted.
     private var bytes: ArraySlice<UInt8> = []
@@ -21,6 +22,7 @@ final class OtherProcess {
 
     /// Starts a command of the shell.
     init(_ command: String) throws {
+        self.command = command
         var ends: [CInt] = [0, 0]
         guard pipe(&ends) == 0 else { throw Missing(what: "pipe") }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -58,7 +60,9 @@ final class OtherProcess {
         close(output)
     }
 
-    /// The next line, as soon as it is there; nil at the end, and when nothing has come for minutes.
+    /// The next line, as soon as it is there; `nil` at the end.
+    ///
+    /// A process that writes nothing for two minutes is killed, which is an issue of the test.
     func line() -> String? {
         while true {
             if let end = bytes.firstIndex(of: 10) {
@@ -66,9 +70,12 @@ final class OtherProcess {
                 return String(decoding: bytes[..<end], as: UTF8.self)
             }
             var wanted = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
-            let isReady = poll(&wanted, 1, 120_000) > 0
+            if poll(&wanted, 1, 120_000) == 0 {
+                Issue.record("nothing was written for two minutes by: \(command)")
+                kill(identifier, SIGKILL)
+            }
             let more = [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
-                count = isReady ? max(0, read(output, buffer.baseAddress, buffer.count)) : 0
+                count = max(0, read(output, buffer.baseAddress, buffer.count))
             }
             if more.isEmpty {
                 defer { bytes = [] }
@@ -88,12 +95,15 @@ final class OtherProcess {
         throw Missing(what: "\(prefix), after \(lines)")
     }
 
-    /// So many lines.
-    func lines(_ count: Int) throws -> [String] {
-        try (0..<count).map { _ in
-            guard let line = line() else { throw Missing(what: "line of \(count)") }
-            return line
+    /// So many lines that are wanted, among at most a thousand others.
+    func lines(_ count: Int, where isWanted: (String) -> Bool = { _ in true }) throws -> [String] {
+        var lines: [String] = []
+        for _ in 0..<(count + 1000) where lines.count < count {
+            guard let line = line() else { throw Missing(what: "line of \(count), after \(lines)") }
+            if isWanted(line) { lines.append(line) }
         }
+        if lines.count < count { throw Missing(what: "line of \(count), after \(lines) and a thousand others") }
+        return lines
     }
 
     /// The lines up to the end, and how it has ended, as `wait` says it.
@@ -200,13 +210,13 @@ final class Weston {
         // The shell of kiosks fills the output with the window, and shows no window without a keyboard.
         let kind = hasInput ? "x11-backend.so --use-pixman --shell=kiosk-shell.so" : kind
         compositor = try Self.start(kind, in: folder, display)
-        if hasInput {
-            let focus = "search --sync --name 'Weston Compositor' windowfocus"
-            _ = try OtherProcess("DISPLAY=\(display) exec xdotool \(focus) >/dev/null").end()
-        }
         program = try Self.run("\(scene) wayland", in: folder, variables)
         started = try program.lines(to: "shown")
-        if hasInput { try waitForPicture() }
+        if hasInput {
+            // Without a window manager, the server gives the keys to the window under the pointer.
+            try xdotool("mousemove 320 240")
+            try waitForPicture()
+        }
     }
 
     /// Waits until the X server shows a colour of the program: the compositor has given the keys to the window then.

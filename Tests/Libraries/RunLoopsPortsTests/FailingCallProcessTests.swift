@@ -60,20 +60,98 @@ import Testing
         }
     }
 
-    @Test func `A room that a message does not fit in keeps at most one introduction of its reply port`() async {
+    @Test
+    func `A reply port is introduced once, however often there is no room for the message behind the introduction`()
+        async
+    {
         await #expect(processExitsWith: .success) {
             await letDispatchOpenItsTimers()
-            // Room for an introduction, and not for a long message.
-            let stage = try FullPort(messageSize: 60_000)
+            let stage = try FullPort(room: 1)
             let replies = RunLoop.MessagePort.sendable { _ in nil }
-            let message = RunLoop.MessagePort.Message(
-                bytes: [UInt8](repeating: 0, count: 60_000), replyTo: replies.sender)
+            let message = RunLoop.MessagePort.Message(replyTo: replies.sender)
             for _ in 0..<50 {
                 #expect(throws: RunLoop.PortError.full) { try stage.sender.send(message, within: .zero) }
-                #expect(replies.peers.count <= 1)
+                #expect(replies.peers.count == 1)
             }
             stage.end()
         }
+    }
+
+    @Test func `A connection that ends before its first message with a reply port leaves no socket of the port`() async
+    {
+        await #expect(processExitsWith: .success) {
+            await letDispatchOpenItsTimers()
+            for sendsAgain in [true, false] {
+                // Room for the introduction, and not for the message.
+                var stage: FullPort? = try FullPort(room: 1)
+                // In no loop, which would find the end of the socket.
+                let replies = RunLoop.MessagePort.sendable { _ in nil }
+                let message = RunLoop.MessagePort.Message(replyTo: replies.sender)
+                #expect(throws: RunLoop.PortError.full) { try stage?.sender.send(message, within: .zero) }
+                #expect(replies.peers.count == 1)
+                stage?.end()
+                if sendsAgain {
+                    #expect(throws: RunLoop.PortError.dead) { try stage?.sender.send(message, within: .zero) }
+                    #expect(replies.peers.isEmpty)
+                }
+                stage = nil
+                #expect(replies.peers.isEmpty)
+            }
+        }
+    }
+
+    @Test func `A request that is over leaves no socket to its thread's port when its sender is released`() async {
+        await #expect(processExitsWith: .success) {
+            await letDispatchOpenItsTimers()
+            let directory = try TestDirectory()
+            let (isBusy, mayGoOn) = (Permit(), Permit())
+            let server = Server(
+                .sendable { message in
+                    if message.id == 1 {
+                        isBusy.signal()
+                        mayGoOn.wait()
+                    }
+                    return nil
+                })
+            try server.port.publish(as: "busy", in: directory.ports)
+            var sender: RunLoop.MessagePort.Sender? = try directory.sender("busy")
+            #expect(throws: RunLoop.PortError.noReply) { try sender?.request(.init(), within: plenty) }
+            try sender?.send(.init(id: 1), within: plenty)
+            isBusy.wait()
+            let before = countOpenDescriptors()
+            #expect(throws: RunLoop.PortError.timedOut) { try sender?.request(.init(), within: .milliseconds(1)) }
+            #expect(countOpenDescriptors() == before)
+            sender = nil
+            // The connection's end, and that of the thread's port; the busy thread still has its own two.
+            #expect(countOpenDescriptors() == before - 2)
+            mayGoOn.signal()
+            server.end()
+        }
+    }
+
+    @Test func `The thread that waits to send a request has released the sender when it reports its end`() throws {
+        let directory = try TestDirectory()
+        // In no loop: it accepts no connection.
+        let silent = RunLoop.MessagePort.sendable { _ in nil }
+        try silent.publish(as: "silent", in: directory.ports)
+        let (ended, isHeld) = (Permit(), Locked(true))
+        let reference = WeakSender()
+        func ask() throws {
+            let sender = try directory.sender("silent")
+            reference.sender = sender
+            let question = try Question(.init(), to: sender, on: .current, in: Requests.waitingMode) { _ in }
+            let hasThread = try question.ask(until: Deadline.never) {
+                isHeld.withLock { $0 = reference.sender != nil }
+                ended.signal()
+            }
+            #expect(hasThread)
+        }
+        try ask()
+        #expect(reference.sender != nil)
+        // Only now the thread ends, since there is no such port.
+        silent.invalidate()
+        ended.wait()
+        #expect(!isHeld.copy)
     }
 
     @Test func `Messages that the port does not take leave no descriptor and no connection`() async {
@@ -177,7 +255,12 @@ import Testing
     }
 }
 
-/// A port whose loop is busy, and a sender whose socket to the port has no room.
+// Unchecked: set before the other thread looks.
+private final class WeakSender: @unchecked Sendable {
+    weak var sender: RunLoop.MessagePort.Sender?
+}
+
+/// A port whose loop is busy, and a sender whose socket to the port has no room, or little.
 // Unchecked: a test uses it from one thread.
 private final class FullPort: @unchecked Sendable {
     let sender: RunLoop.MessagePort.Sender
@@ -187,12 +270,13 @@ private final class FullPort: @unchecked Sendable {
     private let server: Server
     private let mayGoOn = Permit()
 
-    /// - Parameter messageSize: How long the messages are for which there is no room; without contents there is no room at all.
-    init(messageSize: Int = 0) throws {
+    /// - Parameter room: How many packets the sender's socket has room for.
+    init(room: Int = 0) throws {
         directory = try TestDirectory()
-        let (isBusy, mayGoOn) = (Permit(), self.mayGoOn)
+        let (isBusy, mayGoOn, received) = (Permit(), self.mayGoOn, Locked(0))
         server = Server(
             .sendable { message in
+                received.withLock { $0 += 1 }
                 if message.id == 1 {
                     isBusy.signal()
                     mayGoOn.wait()
@@ -202,15 +286,22 @@ private final class FullPort: @unchecked Sendable {
         try server.port.publish(as: "full", in: directory.ports)
         sender = try directory.sender("full")
         other = try directory.sender("full")
-        try other.send(.init(), within: plenty)
+        let measure = try directory.sender("full")
+        for one in [other, measure] { try one.send(.init(), within: plenty) }
+        waitUntil { received.copy == 2 }
         try sender.send(.init(id: 1), within: plenty)
         isBusy.wait()
-        let message = RunLoop.MessagePort.Message(bytes: [UInt8](repeating: 0, count: messageSize))
-        #expect(throws: RunLoop.PortError.full) { while true { try sender.send(message, within: .zero) } }
-        // Once, for what the first request of a thread opens and keeps.
-        if messageSize == 0 {
-            #expect(throws: RunLoop.PortError.full) { try sender.request(.init(), within: .zero) }
+        // Both sockets are empty, and have room for as many packets without contents.
+        var count = 0
+        #expect(throws: RunLoop.PortError.full) {
+            while true {
+                try measure.send(.init(), within: .zero)
+                count += 1
+            }
         }
+        for _ in 0..<count - room { try sender.send(.init(), within: .zero) }
+        // Once, for what the first request of a thread opens and keeps.
+        if room == 0 { #expect(throws: RunLoop.PortError.full) { try sender.request(.init(), within: .zero) } }
     }
 
     func expectNothingLeft(_ name: String, _ call: () throws -> some Any) throws {

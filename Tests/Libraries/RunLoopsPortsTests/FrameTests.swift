@@ -10,10 +10,10 @@ import Testing
 /// The frame reader: bytes in, a frame or an error out.
 @Suite(.ownThread, .timeLimit(.minutes(10))) struct FrameTests {
     private func packet(_ frame: Frame, _ body: [UInt8] = []) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: Frame.headerSize + body.count) { space, count in
+        [UInt8](unsafeUninitializedCapacity: frame.headerSize + body.count) { space, count in
             frame.write(to: UnsafeMutableRawBufferPointer(space))
-            for (index, byte) in body.enumerated() { space[Frame.headerSize + index] = byte }
-            count = Frame.headerSize + body.count
+            for (index, byte) in body.enumerated() { space[frame.headerSize + index] = byte }
+            count = frame.headerSize + body.count
         }
     }
 
@@ -31,6 +31,8 @@ import Testing
         (Frame(.message, descriptors: 2, id: .max, serial: 9, handle: 77), 2),
         (Frame(.reply, descriptors: 4, id: 1, length: 64, serial: .max), 4), (Frame(.noReply, serial: 1), 0),
         (Frame(.introduce, descriptors: 1, handle: .max), 1), (Frame(.retire, handle: 1), 0), (Frame(.crowded), 0),
+        (Frame(.message, id: 8, length: 5, thread: 4711), 0),
+        (Frame(.introduce, descriptors: 1, handle: 9, thread: .max), 1),
     ]
 
     @Test(arguments: samples.indices) func `A written frame is read back`(_ index: Int) throws {
@@ -67,6 +69,12 @@ import Testing
         #expect(throws: Frame.Malformation.descriptors) { try read(packet(Frame(.introduce, handle: 3))) }
         #expect(throws: Frame.Malformation.fields) { try read(packet(Frame(.retire))) }
         #expect(throws: Frame.Malformation.fields) { try read(packet(Frame(.welcome))) }
+        let threaded = packet(Frame(.message, thread: 7))
+        #expect(throws: Frame.Malformation.short) { try read(Array(threaded.prefix(35))) }
+        #expect(throws: Frame.Malformation.length) { try read(threaded + [0]) }
+        #expect(throws: Frame.Malformation.fields) { try read(packet(Frame(.message, thread: 0))) }
+        #expect(throws: Frame.Malformation.fields) { try read(packet(Frame(.message, thread: -7))) }
+        #expect(throws: Frame.Malformation.fields) { try read(packet(Frame(.retire, handle: 1, thread: 7))) }
     }
 
     @Test func `Random input is read or refused by the frame reader`() {
@@ -81,8 +89,10 @@ import Testing
                 let frame = try read(bytes, received: received)
                 frames += 1
                 // What was understood is within every bound, and means the same when written again.
-                let isBounded = frame.length <= 64 && frame.length == bytes.count - 32 && frame.descriptors == received
-                let again = packet(frame, Array(bytes.dropFirst(32)))
+                let isBounded =
+                    frame.length <= 64 && frame.length == bytes.count - frame.headerSize
+                    && frame.descriptors == received
+                let again = packet(frame, Array(bytes.dropFirst(frame.headerSize)))
                 if !isBounded || again != bytes { Issue.record("\(frame) of \(bytes)") }
             } catch { refusals += 1 }
         }

@@ -94,7 +94,7 @@ import Testing
     @Test func `Files left by a dead process are replaced`() throws {
         let directory = try TestDirectory()
         // A socket's file that nobody listens to, a lock's file that nobody holds, and a half-made one.
-        for file in ["one.port", "one.lock", "one.new"] {
+        for file in ["one.port", "one.lock", "one.new2"] {
             close(open(directory.path + "/" + file, O_CREAT | O_RDWR, 0o600))
         }
         #expect(
@@ -129,7 +129,7 @@ import Testing
         let victim = directory.path + "/victim"
         close(open(victim, O_CREAT | O_RDWR, 0o600))
         #expect(symlink(victim, directory.path + "/one.port") == 0)
-        #expect(symlink(victim, directory.path + "/one.new") == 0)
+        #expect(symlink(victim, directory.path + "/one.new2") == 0)
         let port = RunLoop.MessagePort.sendable { _ in nil }
         try port.publish(as: "one", in: directory.ports)
         #expect(access(victim, F_OK) == 0)

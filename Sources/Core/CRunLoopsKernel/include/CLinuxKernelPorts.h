@@ -38,6 +38,11 @@ struct rl_packet {
     int passed_count;
     bool is_cut;
     bool lost_descriptors;
+    // The process that has sent the packet and its user, as the kernel names them, and a descriptor of the process, which the
+    // caller closes. -1 for no descriptor: the socket does not ask (rl_port_identify_senders), or the process has ended.
+    int32_t process;
+    uint32_t user;
+    int process_descriptor;
 };
 
 // Sockets, all SOCK_SEQPACKET and non-blocking. Paths that do not fit into an address are -ENAMETOOLONG.
@@ -49,6 +54,10 @@ int rl_port_listen(int socket, int backlog);
 int rl_port_connect(int socket, const char *path, int64_t deadline);
 int rl_port_accept(int socket);
 int rl_port_peer(int socket, struct rl_peer *peer);
+// Whether the other end is bound to a path that ends with `suffix`.
+bool rl_port_peer_is_bound_to(int socket, const char *suffix);
+// Has the kernel say of each packet that is sent from now on which process has sent it. -ENOPROTOOPT before Linux 6.5.
+int rl_port_identify_senders(int socket, bool identifies);
 // Waits for `events` of poll(2) until `deadline` of CLOCK_MONOTONIC. 1: ready; 0: the time is over.
 int rl_port_wait(int socket, short events, int64_t deadline);
 // Sends one packet of two parts. 0, or -EAGAIN when the queue is full.

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// How the kernel schedules a thread of this process; another thread can read and change it. A failure is a negative
+// How the kernel schedules a thread; another thread can read it, and change it in its own process. A failure is a negative
 // errno.
 
 #ifndef CLINUXKERNEL_SCHEDULING_H
@@ -25,6 +25,10 @@ struct rl_schedule {
 
 // ESRCH: no thread of this process has that number. 0 is the calling thread.
 int rl_schedule_read(int32_t thread, struct rl_schedule *schedule);
+
+// The same of a thread of the process `process`. ESRCH: that process has no such thread; EPERM: the process belongs to
+// another user. The caller makes sure that `process` is the number of the process that it means.
+int rl_schedule_read_in(int32_t process, int32_t thread, struct rl_schedule *schedule);
 
 // Changes only what differs between the two.
 int rl_schedule_change(int32_t thread, const struct rl_schedule *from, const struct rl_schedule *to);

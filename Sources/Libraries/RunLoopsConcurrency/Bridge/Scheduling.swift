@@ -17,6 +17,16 @@ package struct Scheduling: Equatable, Sendable {
         self.schedule = schedule
     }
 
+    /// The present scheduling of a thread of another process; `nil` if that process has no such thread, or belongs to
+    /// another user.
+    ///
+    /// The caller makes sure that `process` is the number of the process that it means.
+    package init?(of thread: Int32, in process: Int32) {
+        var schedule = rl_schedule()
+        guard rl_schedule_read_in(process, thread, &schedule) == 0 else { return nil }
+        self.schedule = schedule
+    }
+
     package static var ofCallingThread: Scheduling? { Scheduling(of: 0) }
 
     /// Whether the calling thread is scheduled as threads usually are, as far as that is known.

@@ -191,3 +191,23 @@ public class EventSource: @unchecked Sendable, CustomStringConvertible {
         }
     }
 }
+
+/// A source whose work ends, with a last call of its closure.
+protocol EndingSource: EventSource {
+    associatedtype End
+    /// Guards ``handler``.
+    var state: Lock { get }
+    /// `nil` once the source is invalidated.
+    var handler: ((Self, End) -> Void)? { get }
+}
+
+extension EndingSource {
+    /// Invalidates the source, and calls its closure for the last time.
+    ///
+    /// In this order: a run nested in the callout must receive nothing further. The loop's thread, no lock held.
+    func end(with end: End) {
+        let handler = state.withLock { self.handler }
+        invalidate()
+        handler?(self, end)
+    }
+}

@@ -36,7 +36,7 @@ internal import RunLoopsLibC
 /// Corresponds to a `DispatchGroup` around a Foundation `Process` and its pipes.
 ///
 /// Thread safety: all members may be used by any thread.
-public final class ChildCompletion: EventSource, @unchecked Sendable {
+public final class ChildCompletion: EventSource, EndingSource, @unchecked Sendable {
     /// Called with the completion and its result.
     typealias Handler = (ChildCompletion, Result<Report, Failure>) -> Void
     /// Called with each line as soon as it is read.
@@ -45,9 +45,9 @@ public final class ChildCompletion: EventSource, @unchecked Sendable {
     /// The child.
     public let child: Child
     private let limit: Int
-    private let state = Lock()
+    let state = Lock()
     // Guarded by `state`.
-    @exclusivity(unchecked) private var handler: Handler?
+    @exclusivity(unchecked) private(set) var handler: Handler?
     @exclusivity(unchecked) private var lineHandler: LineHandler?
     @exclusivity(unchecked) private var output: [UInt8] = []
     @exclusivity(unchecked) private var error: [UInt8] = []
@@ -285,14 +285,8 @@ public final class ChildCompletion: EventSource, @unchecked Sendable {
         handOver()
         // A closure may have invalidated this completion, and a run nested in it may have completed it.
         guard isValid else { return }
-        state.lock()
-        let handler = self.handler
-        let report = Report(exit: exit, output: output, error: error)
-        let reason = self.reason
-        state.unlock()
-        // Before the callout: a run nested in the callout must not report the end again.
-        invalidate()
-        handler?(self, reason.map { .failure(Failure($0, report)) } ?? .success(report))
+        let (report, reason) = state.withLock { (Report(exit: exit, output: output, error: error), self.reason) }
+        end(with: reason.map { .failure(Failure($0, report)) } ?? .success(report))
     }
 
     override func refused(_ error: RunLoop.SystemCallError) { completeIfDone() }

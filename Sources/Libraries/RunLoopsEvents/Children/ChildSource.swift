@@ -25,7 +25,7 @@ internal import RunLoopsLibC
 /// Corresponds to a process source of Dispatch, which Linux does not have.
 ///
 /// Thread safety: all members may be used by any thread.
-public final class ChildSource: EventSource, @unchecked Sendable {
+public final class ChildSource: EventSource, EndingSource, @unchecked Sendable {
     /// Called with the source and how the process ended.
     typealias Handler = (ChildSource, Exit) -> Void
 
@@ -33,9 +33,9 @@ public final class ChildSource: EventSource, @unchecked Sendable {
     public let process: CInt
     private let reaps: Bool
     private let child: Child?
-    private let state = Lock()
+    let state = Lock()
     // Guarded by `state`.
-    @exclusivity(unchecked) private var handler: Handler?
+    @exclusivity(unchecked) private(set) var handler: Handler?
 
     /// A source whose closure runs on the thread that makes it, and may use that thread's state.
     ///
@@ -157,12 +157,7 @@ public final class ChildSource: EventSource, @unchecked Sendable {
         guard let file = descriptor, let exit = child?.exit ?? Exit(process, waitingFor: file, reaps: reaps) else {
             return
         }
-        state.lock()
-        let handler = self.handler
-        state.unlock()
-        // Before the callout: a run nested in the callout must not report the end again.
-        invalidate()
-        handler?(self, exit)
+        end(with: exit)
     }
 
     override func refused(_ error: RunLoop.SystemCallError) {}

@@ -23,7 +23,7 @@ public import RunLoops
 /// Corresponds to `CFHost` and `CFStreamCreatePairWithSocketToHost`.
 ///
 /// Thread safety: all members may be used by any thread.
-public final class HostConnector: EventSource, @unchecked Sendable {
+public final class HostConnector: EventSource, EndingSource, @unchecked Sendable {
     /// The socket, or the error with the addresses that were tried.
     public typealias Outcome = Result<RunLoop.Socket, RunLoop.HostError>
     /// Called with the connector and the result.
@@ -40,9 +40,9 @@ public final class HostConnector: EventSource, @unchecked Sendable {
     /// The host that the connector connects to.
     public let host: RunLoop.HostAddress
     private let timeLimit: Duration
-    private let state = Lock()
+    let state = Lock()
     // Guarded by `state`, which is taken before the locks of other sources and of the loop.
-    @exclusivity(unchecked) private var handler: Handler?
+    @exclusivity(unchecked) private(set) var handler: Handler?
     @exclusivity(unchecked) private var found: HostLookup.Result?
     @exclusivity(unchecked) private var race = AddressRace()
     @exclusivity(unchecked) private var attempts: [SocketConnector] = []
@@ -153,7 +153,7 @@ public final class HostConnector: EventSource, @unchecked Sendable {
         // The descriptor stays readable.
         watched = []
         switch result {
-        case .failure(let reason): finish(.failure(RunLoop.HostError(host, reason)))
+        case .failure(let reason): end(with: .failure(RunLoop.HostError(host, reason)))
         case .success(let addresses):
             state.withLock { race = AddressRace(addresses) }
             beginNext()
@@ -175,7 +175,7 @@ public final class HostConnector: EventSource, @unchecked Sendable {
             }
         }
         let attempts = state.withLock { race.isLost ? race.attempts : nil }
-        if let attempts { finish(.failure(RunLoop.HostError(host, .unreachable, attempts: attempts))) }
+        if let attempts { end(with: .failure(RunLoop.HostError(host, .unreachable, attempts: attempts))) }
     }
 
     /// Keeps an attempt, and adds it to the modes of this source; `false` if this source was invalidated meanwhile.
@@ -201,7 +201,7 @@ public final class HostConnector: EventSource, @unchecked Sendable {
 
     private func ended(_ number: Int, _ outcome: SocketConnector.Outcome) {
         switch outcome {
-        case .success(let socket): finish(.success(socket))
+        case .success(let socket): end(with: .success(socket))
         case .failure(let error):
             state.withLock { race.fail(number, error) }
             beginNext()
@@ -210,19 +210,11 @@ public final class HostConnector: EventSource, @unchecked Sendable {
 
     private func timeIsOver() {
         let (stage, attempts) = (lookup?.stage ?? .connecting, state.withLock { race.attempts })
-        finish(.failure(RunLoop.HostError(host, .tookTooLong(timeLimit, stage), attempts: attempts)))
+        end(with: .failure(RunLoop.HostError(host, .tookTooLong(timeLimit, stage), attempts: attempts)))
     }
 
     override func refused(_ error: RunLoop.SystemCallError) {
-        finish(.failure(RunLoop.HostError(host, .system(error))))
-    }
-
-    private func finish(_ outcome: Outcome) {
-        state.lock()
-        let handler = self.handler
-        state.unlock()
-        invalidate()
-        handler?(self, outcome)
+        end(with: .failure(RunLoop.HostError(host, .system(error))))
     }
 
     override func giveUp() {

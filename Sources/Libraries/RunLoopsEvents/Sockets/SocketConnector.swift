@@ -14,7 +14,7 @@ internal import RunLoopsLibC
 /// Corresponds to `CFSocketConnectToAddress` with the connect callback.
 ///
 /// Thread safety: all members may be used by any thread.
-public final class SocketConnector: EventSource, @unchecked Sendable {
+public final class SocketConnector: EventSource, EndingSource, @unchecked Sendable {
     /// The socket, or the error of the system call that failed.
     public typealias Outcome = Result<RunLoop.Socket, RunLoop.SystemCallError>
     /// Called with the connector and the result.
@@ -24,9 +24,9 @@ public final class SocketConnector: EventSource, @unchecked Sendable {
     public let address: RunLoop.SocketAddress
     /// The error with which `connect(2)` failed at once.
     private let refusal: RunLoop.SystemCallError?
-    private let state = Lock()
+    let state = Lock()
     // Guarded by `state`.
-    @exclusivity(unchecked) private var handler: Handler?
+    @exclusivity(unchecked) private(set) var handler: Handler?
 
     /// A connector whose closure runs on the thread that makes it, and may use that thread's state.
     ///
@@ -94,27 +94,19 @@ public final class SocketConnector: EventSource, @unchecked Sendable {
     }
 
     override func ready(_ events: Events) {
-        if let refusal { return finish(.failure(refusal)) }
+        if let refusal { return end(with: .failure(refusal)) }
         guard let file = descriptor else { return }
         // Keeps the descriptor open, as the stream will.
         let socket = RunLoop.Socket(file)
         let error = rl_socket_take_error(file.number)
-        finish(error == 0 ? .success(socket) : .failure(Self.error(error, address)))
+        end(with: error == 0 ? .success(socket) : .failure(Self.error(error, address)))
     }
 
     private static func error(_ code: CInt, _ address: RunLoop.SocketAddress) -> RunLoop.SystemCallError {
         RunLoop.SystemCallError(call: "connect", code: code, subject: "\(address)")
     }
 
-    override func refused(_ error: RunLoop.SystemCallError) { finish(.failure(error)) }
-
-    private func finish(_ outcome: Outcome) {
-        state.lock()
-        let handler = self.handler
-        state.unlock()
-        invalidate()
-        handler?(self, outcome)
-    }
+    override func refused(_ error: RunLoop.SystemCallError) { end(with: .failure(error)) }
 
     override func giveUp() {
         let released = state.withLock { () -> Handler? in

@@ -17,13 +17,13 @@ internal import RunLoopsLibC
 ///
 /// Thread safety: all members may be used by any thread. If several threads write, the bytes of each call stay
 /// together.
-public final class SocketStream: EventSource, @unchecked Sendable {
+public final class SocketStream: EventSource, EndingSource, @unchecked Sendable {
     /// Called with the stream and what happened.
     typealias Handler = (SocketStream, Event) -> Void
 
-    private let state = Lock()
+    let state = Lock()
     // Guarded by `state`, which is taken before the lock of the base class.
-    @exclusivity(unchecked) private var handler: Handler?
+    @exclusivity(unchecked) private(set) var handler: Handler?
     @exclusivity(unchecked) private var flow: StreamFlow
 
     /// A stream whose closure runs on the thread that makes it, and may use that thread's state.
@@ -167,14 +167,6 @@ public final class SocketStream: EventSource, @unchecked Sendable {
                 return body(number)
             }
         }
-    }
-
-    private func end(with event: Event) {
-        state.lock()
-        let handler = self.handler
-        state.unlock()
-        invalidate()
-        handler?(self, event)
     }
 
     private func call(_ event: Event) {

@@ -23,7 +23,7 @@ internal import RunLoopsLibC
 /// goes on waiting in the loop. Each reader then gets a part of the input. So one loop has one reader of a descriptor.
 ///
 /// Thread safety: all members may be used by any thread.
-public final class InputReader<Element: Sendable>: EventSource, @unchecked Sendable {
+public final class InputReader<Element: Sendable>: EventSource, EndingSource, @unchecked Sendable {
     /// An event that a reader reports.
     public enum Event: Sendable {
         /// Elements were read: at least one, in order.
@@ -37,9 +37,9 @@ public final class InputReader<Element: Sendable>: EventSource, @unchecked Senda
     /// Called with the reader and what happened.
     typealias Handler = (InputReader, Event) -> Void
 
-    private let state = Lock()
+    let state = Lock()
     // Guarded by `state`.
-    @exclusivity(unchecked) private var handler: Handler?
+    @exclusivity(unchecked) private(set) var handler: Handler?
     @exclusivity(unchecked) private var decode: InputFormat<Element>.Decoder?
     /// Belongs to the loop's thread, except for its end.
     @exclusivity(unchecked) private var input: NonWaitingInput? = NonWaitingInput()
@@ -131,12 +131,7 @@ public final class InputReader<Element: Sendable>: EventSource, @unchecked Senda
         if !elements.isEmpty { call(.received(elements)) }
         portion = InputPortion.next(after: portion, thatTook: SystemCalls.now(.monotonic) - start)
         guard let last, isValid else { return }
-        state.lock()
-        let handler = self.handler
-        state.unlock()
-        // Before the callout: a run nested in the callout must not read on.
-        invalidate()
-        handler?(self, last)
+        end(with: last)
     }
 
     override func refused(_ error: RunLoop.SystemCallError) {
@@ -144,12 +139,7 @@ public final class InputReader<Element: Sendable>: EventSource, @unchecked Senda
         var elements: [Element] = []
         _ = take(nil, into: &elements)
         if !elements.isEmpty { call(.received(elements)) }
-        guard isValid else { return }
-        state.lock()
-        let handler = self.handler
-        state.unlock()
-        invalidate()
-        handler?(self, .failed(.system(error)))
+        end(with: .failed(.system(error)))
     }
 
     override func entered(_ mode: RunLoop.Mode, of loop: RunLoop) {

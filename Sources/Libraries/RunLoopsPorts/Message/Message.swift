@@ -99,10 +99,13 @@ extension RunLoop.MessagePort {
             try send(message, until: Deadline.after(limit))
         }
 
+        /// Sends a message, on behalf of the thread whose priority it carries.
         @discardableResult
-        func send(_ message: Message, until deadline: Int64) throws(RunLoop.PortError) -> UInt64 {
+        func send(
+            _ message: Message, of thread: Int32 = SystemCalls.threadID, until deadline: Int64
+        ) throws(RunLoop.PortError) -> UInt64 {
             if serial != 0 { return try answer(message) }
-            return try route.send(Delivery(message: message), until: deadline)
+            return try route.send(Delivery(message: message, thread: thread), until: deadline)
         }
 
         /// Sends a reply to an asker, without waiting.
@@ -144,7 +147,9 @@ struct Delivery: Sendable {
     /// Whether the message goes back to an asker: such a message is never refused for want of room, and never waits.
     var isAnswer = false
     var message: RunLoop.MessagePort.Message
-    /// The sender's scheduling, if the port carries it and it is not the usual one.
+    /// The thread whose scheduling the message carries, until it is received.
+    var thread = SystemCalls.threadID
+    /// The scheduling of that thread, if the port carries it and it is known.
     var scheduling: Scheduling?
 
     /// Returns the number of a new request.
@@ -173,13 +178,26 @@ protocol Route: AnyObject, Sendable {
 /// A socket to a port, for another process, of which it is not known yet whether it can be sent.
 struct Export: Sendable {
     let end: RunLoop.MessagePort.Descriptor
-    /// Called once, with whether the socket was sent; if not, the port forgets the socket.
-    ///
-    /// With `false` called with no lock held.
-    let settle: @Sendable (_ wasSent: Bool) -> Void
+    /// Whether the port reads the numbers of sending threads, which is version 2 of ``Frame``.
+    let readsThreads: Bool
+    /// What becomes of the socket.
+    enum Fate: Sendable {
+        /// It was sent; the other two may follow.
+        case sent
+        /// No message will be answered by it: it was not sent, or no message was sent after it.
+        case unused
+        /// The connection has ended by which it was sent, and no further message will use it.
+        case connectionEnded
+    }
 
-    init(_ end: RunLoop.MessagePort.Descriptor, settle: @escaping @Sendable (_ wasSent: Bool) -> Void) {
+    /// Called with what becomes of the socket, with no lock held except for ``Fate/sent``.
+    let settle: @Sendable (Fate) -> Void
+
+    init(
+        _ end: RunLoop.MessagePort.Descriptor, readsThreads: Bool, settle: @escaping @Sendable (Fate) -> Void
+    ) {
         self.end = end
+        self.readsThreads = readsThreads
         self.settle = settle
     }
 }

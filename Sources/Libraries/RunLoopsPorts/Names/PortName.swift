@@ -31,7 +31,12 @@ struct PortName: Hashable, Sendable {
     /// process in it.
     var lockFile: String { text + ".lock" }
     /// The name of the socket until the socket listens.
-    var newFile: String { text + ".new" }
+    ///
+    /// The kernel keeps the path as the address of the socket, and tells it to each process that connects. So it says what
+    /// the port reads, without a packet that an older sender would not understand.
+    var newFile: String { text + Self.newSuffix }
+    /// The end of the path that a socket was bound to if its port reads version 2 of ``Frame``; it was `.new` before.
+    static let newSuffix = ".new2"
 
     /// The name that a socket's file belongs to; nil for other files.
     init?(socketFile: String) {

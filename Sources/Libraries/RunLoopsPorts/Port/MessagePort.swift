@@ -55,6 +55,10 @@ extension RunLoop {
         /// Called with the handle of a channel whose other side has gone, and with 0 when the port itself ends; set
         /// before the port is used.
         @exclusivity(unchecked) var channelEnded: ((UInt64) -> Void)?
+        /// Returns whether an answer may come by the channel with this handle; `nil` for a port that cannot tell.
+        ///
+        /// Set before the port is used, and called by any thread.
+        @exclusivity(unchecked) var awaitsAnswer: (@Sendable (UInt64) -> Bool)?
 
         init(
             _ limits: Limits, _ label: ItemLabel, allowedThread: Int32,
@@ -83,17 +87,28 @@ extension RunLoop {
         ///
         /// The loop's thread gets the sender's real-time class or nice value for the closure, if that is better than
         /// its own, and its own afterwards. What the system refuses stays as it is: a better nice value needs
-        /// `RLIMIT_NICE`, a real-time class `RLIMIT_RTPRIO`, or the privilege `CAP_SYS_NICE`. Messages of other
-        /// processes carry no priority.
+        /// `RLIMIT_NICE`, a real-time class `RLIMIT_RTPRIO`, or the privilege `CAP_SYS_NICE`.
+        ///
+        /// A message of this process carries the scheduling that its thread has when it sends the message. A message of
+        /// another process names its thread, and this process looks at the scheduling of that thread when it receives
+        /// the message: no process can give a priority that none of its own threads has. A message carries nothing if
+        /// its process or thread has ended by then, if the process belongs to another user or lives in another PID
+        /// namespace, or before Linux 6.5.
         ///
         /// Corresponds to the voucher of a Mach message. Thread safety: any thread; counts for messages that are sent
         /// afterwards.
         ///
         /// - Complexity: a system call for each message that is sent and for each callout, and two more where the
-        ///   priority changes.
+        ///   priority changes. For a message of another process, a descriptor of that process and six system
+        ///   calls, which took 8 us here; nothing where the value is `false`. To set the value takes two system calls
+        ///   for each connection.
         public var carriesPriority: Bool {
             get { queue.carriesPriority.load(ordering: .relaxed) }
-            set { queue.carriesPriority.store(newValue, ordering: .relaxed) }
+            set {
+                queue.carriesPriority.store(newValue, ordering: .relaxed)
+                let connections = lock.withLock { Array(peers.values) + retired.values }
+                for peer in connections { peer.identifySenders(newValue) }
+            }
         }
 
         /// Whether the port can still receive; an invalid port never becomes valid again.

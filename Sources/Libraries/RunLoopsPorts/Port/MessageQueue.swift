@@ -67,7 +67,10 @@ final class MessageQueue: Route, @unchecked Sendable {
         if delivery.message.bytes.count > limits.messageSize { throw .tooLarge(limits.messageSize) }
         if delivery.message.descriptors.count > limits.descriptors { throw .tooManyDescriptors(limits.descriptors) }
         var delivery = delivery
-        if carriesPriority.load(ordering: .relaxed) { delivery.scheduling = .ofCallingThread }
+        if carriesPriority.load(ordering: .relaxed) {
+            let isOwn = delivery.thread == SystemCalls.threadID
+            delivery.scheduling = isOwn ? .ofCallingThread : Scheduling(of: delivery.thread)
+        }
         lock.lock()
         // An answer is always taken: there is at most one for each ask, and the answering side must not have to wait.
         if ring.count >= limits.queue, !delivery.isAnswer {

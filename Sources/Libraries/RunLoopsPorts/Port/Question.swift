@@ -51,25 +51,30 @@ package final class Question: Sendable {
 
     /// Sends the message, without waiting here; returns whether a separate thread waits to send it.
     ///
-    /// A failure of that thread ends the question. The last that the thread does is to call `ended`.
+    /// A failure of that thread ends the question. The thread calls `ended` last, when it holds neither the question nor its
+    /// sender any more.
     func ask(until deadline: Int64, ended: @escaping @Sendable () -> Void) throws(RunLoop.PortError) -> Bool {
+        let asker = SystemCalls.threadID
         do throws(RunLoop.PortError) {
-            try requests.send(message, serial, sender, until: Deadline.none)
+            try requests.send(message, serial, sender, of: asker, until: Deadline.none)
             return false
         } catch {
             let isWorthWaiting = error == .full || error == .timedOut
             // Room that only this thread can make would not come while this thread waits.
             if !isWorthWaiting || deadline == Deadline.none || sender.route.isOwn { throw error }
         }
-        try Errand.begin { [self] in
-            do throws(RunLoop.PortError) {
-                try requests.send(message, serial, sender, until: deadline)
-            } catch {
-                requests.end(serial, .failure(error))
-            }
+        let held = Guarded<Question?>(self)
+        try Errand.begin {
+            held.withLock { $0.take() }?.send(of: asker, until: deadline)
             ended()
         }
         return true
+    }
+
+    private func send(of thread: Int32, until deadline: Int64) {
+        do throws(RunLoop.PortError) { try requests.send(message, serial, sender, of: thread, until: deadline) } catch {
+            requests.end(serial, .failure(error))
+        }
     }
 }
 
@@ -79,13 +84,13 @@ extension RunLoop.MessagePort {
     /// Returns the handle of the channel on which the answer will come from another process; 0 for none.
     ///
     /// No object of this package holds the right to answer afterwards: the end of that right says that no answer will come.
-    func ask(_ message: Message, _ serial: UInt64, _ sender: Sender, until deadline: Int64) throws(RunLoop.PortError)
-        -> UInt64
-    {
+    func ask(
+        _ message: Message, _ serial: UInt64, _ sender: Sender, of thread: Int32, until deadline: Int64
+    ) throws(RunLoop.PortError) -> UInt64 {
         var message = message
         let replyTo = Sender(queue, answering: serial)
         message.replyTo = replyTo
-        do { return try sender.send(message, until: deadline) } catch {
+        do { return try sender.send(message, of: thread, until: deadline) } catch {
             // The caller learns of the failure from the thrown error.
             replyTo.markUsed()
             throw error

@@ -90,6 +90,7 @@ final class Requests: Sendable {
         port.channelEnded = { [weak self] handle in
             if handle == 0 { self?.close(nil) } else { self?.channelEnded(handle) }
         }
+        port.awaitsAnswer = { [weak self] handle in self?.awaits(handle) == true }
     }
 
     private func begin(_ ended: @escaping @Sendable (End) -> Void) -> UInt64? {
@@ -108,9 +109,9 @@ final class Requests: Sendable {
     /// When it throws, the request is still open, so that it may be sent again.
     func send(
         _ message: RunLoop.MessagePort.Message, _ serial: UInt64, _ sender: RunLoop.MessagePort.Sender,
-        until deadline: Int64
+        of thread: Int32, until deadline: Int64
     ) throws(RunLoop.PortError) {
-        let handle = try port.ask(message, serial, sender, until: deadline)
+        let handle = try port.ask(message, serial, sender, of: thread, until: deadline)
         if handle == 0 { return }
         state.withLock { $0.requests[serial]?.handle = handle }
         if !port.hasChannel(handle) { end(serial, .failure(.dead)) }
@@ -121,6 +122,11 @@ final class Requests: Sendable {
     private func answered(_ delivery: Delivery) {
         // An answer to a request that has given up, or a second answer, is dropped.
         end(delivery.serial, delivery.kind == .reply ? .success(delivery.message) : .failure(.noReply))
+    }
+
+    /// Whether a request waits for its answer by a channel, or is being sent by one that is not known yet.
+    private func awaits(_ handle: UInt64) -> Bool {
+        state.withLock { state in state.requests.values.contains { $0.handle == handle || $0.handle == 0 } }
     }
 
     /// The other side of a channel has gone.

@@ -54,19 +54,24 @@ extension RunLoop.MessagePort.Sender {
         defer { if isElsewhere { loop.remove(question.port, from: mode) } }
         let latest = deadline == Deadline.none ? SystemCalls.now(.monotonic) : deadline
         let instant = latest == Deadline.never ? nil : RunLoop.Instant(nanoseconds: latest)
+        // Once the request has ended, the thread is about to end, too: a call leaves nothing open.
+        func waitForThread() {
+            while hasThread, !waiting.withLock({ $0.hasThreadEnded }) {
+                _ = loop.run(in: mode, until: nil, returnsAfterSource: true)
+            }
+        }
         while true {
             if let end = waiting.withLock({ $0.end }) {
                 // A thread that is ending takes no answers in.
                 guard let end else { throw .dead }
+                waitForThread()
                 return try end.get()
             }
             // Other items in the mode may stop the run or end it; an answer ends it as a handled source.
             let run = loop.run(in: mode, until: instant, returnsAfterSource: true)
             guard run == .timedOut, waiting.withLock({ $0.end }) == nil else { continue }
-            // The thread has the same limit, and is about to end: a call that fails leaves nothing open.
-            while hasThread, !waiting.withLock({ $0.hasThreadEnded }) {
-                _ = loop.run(in: mode, until: nil, returnsAfterSource: true)
-            }
+            // The thread has the same limit.
+            waitForThread()
             if waiting.withLock({ $0.end }) == nil { throw .timedOut }
         }
     }

@@ -19,9 +19,11 @@ final class Channel: Route, @unchecked Sendable {
     /// The limits of the other side.
     private let longest: Int
     private let most: Int
+    /// Whether the other side reads the numbers of sending threads, which is version 2 of ``Frame``.
+    private let readsThreads: Bool
     private let lock = Lock()
     // Guarded by the lock, under which no call waits.
-    @exclusivity(unchecked) private var introduced: [ObjectIdentifier: (handle: UInt64, route: any Route)] = [:]
+    @exclusivity(unchecked) private var introduced: [ObjectIdentifier: Introduced] = [:]
     @exclusivity(unchecked) private var isBroken = false
     /// Replies that found no room; while there are such replies, this side does not listen to the asker.
     @exclusivity(unchecked) private var late = Ring<Outgoing>()
@@ -31,11 +33,19 @@ final class Channel: Route, @unchecked Sendable {
     private let backlogBegan: (@Sendable (Channel) -> Void)?
 
     /// Replies that find no room are kept, if there is a closure that arranges a later try.
-    init(_ socket: PortSocket, longest: Int, most: Int, backlogBegan: (@Sendable (Channel) -> Void)? = nil) {
+    init(
+        _ socket: PortSocket, longest: Int, most: Int, readsThreads: Bool,
+        backlogBegan: (@Sendable (Channel) -> Void)? = nil
+    ) {
         self.socket = socket
         self.longest = longest
         self.most = most
+        self.readsThreads = readsThreads
         self.backlogBegan = backlogBegan
+    }
+
+    deinit {
+        for known in introduced.values { known.connectionEnded() }
     }
 
     /// Whether the other side has said that it has no room for the connection any more.
@@ -56,9 +66,9 @@ final class Channel: Route, @unchecked Sendable {
     var isOwn: Bool { false }
 
     func export(_ handle: UInt64, until deadline: Int64) throws(RunLoop.PortError) -> Export {
-        Export(try socket.copy()) { [socket] wasSent in
+        Export(try socket.copy(), readsThreads: readsThreads) { [socket] fate in
             // From now on another process may use the connection.
-            if wasSent { socket.markShared() }
+            if fate == .sent { socket.markShared() }
         }
     }
 
@@ -124,7 +134,7 @@ final class Channel: Route, @unchecked Sendable {
                 if late.isEmpty || writeLate(&waste), let handle = try write(&outgoing, &waste) { return .sent(handle) }
             } catch {
                 // The dead port may also be the port that the message brings along, which was taken back meanwhile.
-                if error == .dead, socket.hasHungUp { isBroken = true }
+                if error == .dead, socket.hasHungUp { breakOff(&waste) }
                 throw error
             }
             // Replies are bounded, since this side does not listen to the asker while there are such replies.
@@ -138,6 +148,16 @@ final class Channel: Route, @unchecked Sendable {
 
     // MARK: With the lock held
 
+    /// Notes that nothing can be sent any more.
+    ///
+    /// The ports that the other side knows learn of it: the loop of a thread that sends requests may run only with the next one, and
+    /// would find the ends of its sockets then.
+    private func breakOff(_ waste: inout Waste) {
+        isBroken = true
+        waste.lost += introduced.values
+        introduced = [:]
+    }
+
     /// Writes the replies that found no room; returns whether none is left.
     private func writeLate(_ waste: inout Waste) -> Bool {
         while var next = late.popFirst() {
@@ -149,7 +169,7 @@ final class Channel: Route, @unchecked Sendable {
             } catch {
                 waste.add(next)
                 if error == .dead, socket.hasHungUp {
-                    isBroken = true
+                    breakOff(&waste)
                     while let lost = late.popFirst() { waste.add(lost) }
                 } else if next.delivery.kind == .reply {
                     // A reply that can never be sent, since its descriptor is closed by now, does not hold up the
@@ -171,8 +191,11 @@ final class Channel: Route, @unchecked Sendable {
         switch delivery.kind {
         case .message:
             frame.serial = message.replyTo?.serial ?? 0
+            if readsThreads { frame.thread = delivery.thread }
             if let replyTo = message.replyTo {
-                guard let handle = try introduce(replyTo.route, &outgoing.introduction, &waste) else { return nil }
+                guard let handle = try introduce(replyTo.route, &outgoing.introduction, delivery.thread, &waste) else {
+                    return nil
+                }
                 frame.handle = handle
             }
         case .reply: frame.kind = .reply
@@ -186,13 +209,16 @@ final class Channel: Route, @unchecked Sendable {
             throw error
         }
         // From now on the other side answers, or the end of the other side does.
-        if delivery.kind == .message { message.replyTo?.markUsed() }
+        if delivery.kind == .message, let replyTo = message.replyTo {
+            replyTo.markUsed()
+            introduced[ObjectIdentifier(replyTo.route)]?.isUsed = true
+        }
         return frame.handle
     }
 
     /// Returns the handle with which the other side names the port at the end of `route`; `nil` if there is no room.
     private func introduce(
-        _ route: any Route, _ introduction: inout Introduction?, _ waste: inout Waste
+        _ route: any Route, _ introduction: inout Introduction?, _ thread: Int32, _ waste: inout Waste
     ) throws(RunLoop.PortError) -> UInt64? {
         let key = ObjectIdentifier(route)
         if let known = introduced[key] { return known.handle }
@@ -200,10 +226,12 @@ final class Channel: Route, @unchecked Sendable {
         guard let new = introduction else { throw .dead }
         guard try retireDead(&waste) else { return nil }
         let message = RunLoop.MessagePort.Message(descriptors: [new.export.end])
-        let frame = Frame(.introduce, descriptors: 1, handle: new.handle)
+        let frame = Frame(
+            .introduce, descriptors: 1, handle: new.handle,
+            thread: readsThreads && new.export.readsThreads ? thread : nil)
         if try socket.send(frame, message) == .noRoom { return nil }
-        introduced[key] = (new.handle, route)
-        new.export.settle(true)
+        introduced[key] = Introduced(handle: new.handle, route: route, settle: new.export.settle)
+        new.export.settle(.sent)
         introduction = nil
         return new.handle
     }
@@ -217,6 +245,17 @@ final class Channel: Route, @unchecked Sendable {
         }
         return true
     }
+}
+
+/// A reply port that the other side knows.
+private struct Introduced {
+    let handle: UInt64
+    let route: any Route
+    let settle: @Sendable (Export.Fate) -> Void
+    /// Whether a message was sent whose answer comes by this port.
+    var isUsed = false
+
+    func connectionEnded() { settle(isUsed ? .connectionEnded : .unused) }
 }
 
 /// The introduction of a reply port that was not sent yet.
@@ -240,7 +279,7 @@ private struct Outgoing {
     ///
     /// Called with no lock held.
     mutating func takeBack() {
-        introduction?.export.settle(false)
+        introduction?.export.settle(.unused)
         introduction = nil
     }
 }
@@ -249,12 +288,14 @@ private struct Outgoing {
 private struct Waste {
     private var outgoing: [Outgoing] = []
     var routes: [any Route] = []
+    /// The ports that the other side of an ended connection knows.
+    var lost: [Introduced] = []
 
     mutating func add(_ lost: Outgoing) { outgoing.append(lost) }
 
     mutating func drop() {
         for index in outgoing.indices { outgoing[index].takeBack() }
-        outgoing = []
-        routes = []
+        for known in lost { known.connectionEnded() }
+        self = Waste()
     }
 }

@@ -1,11 +1,15 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// One packet between processes: 32 bytes that say what it is, and the bytes of a message.
+/// One packet between processes: a header that says what it is, and the bytes of a message.
 ///
 /// The numbers are little-endian, in this order: a mark (4 bytes), the kind (1), nothing (1), how many descriptors come
 /// with it (2), the message's id (4), how many bytes follow (4), the serial number of the ask (8), the handle of a
-/// reply port (8).
+/// reply port (8); in version 2 also the number of the sending thread (4).
+///
+/// Version 2 is for messages and introductions, to ports that are known to read it. A port that is published says so by
+/// the path that its socket was bound to (``PortName/newFile``), and a reply port by the version of its introduction.
+/// A port that reads version 2 reads version 1, too.
 ///
 /// A pure value: bytes in, a frame or an error out. Descriptors are counted here; the receiving side holds them.
 package struct Frame: Equatable {
@@ -43,9 +47,13 @@ package struct Frame: Equatable {
         case fields
     }
 
+    /// The size of the header in version 1.
     package static let headerSize = 32
+    /// The size of the longest header.
+    package static let maxHeaderSize = 36
     /// The mark of a packet; the last byte is the version of the format.
     static let mark: UInt32 = 0x314C_5052
+    private static let markOfVersion2: UInt32 = 0x324C_5052
 
     package var kind: Kind
     package var descriptors: Int
@@ -53,9 +61,12 @@ package struct Frame: Equatable {
     package var length: Int
     package var serial: UInt64
     package var handle: UInt64
+    /// The number that the sending thread has in its own process, unchecked; `nil` in version 1.
+    package var thread: Int32?
 
     package init(
-        _ kind: Kind, descriptors: Int = 0, id: Int32 = 0, length: Int = 0, serial: UInt64 = 0, handle: UInt64 = 0
+        _ kind: Kind, descriptors: Int = 0, id: Int32 = 0, length: Int = 0, serial: UInt64 = 0, handle: UInt64 = 0,
+        thread: Int32? = nil
     ) {
         self.kind = kind
         self.descriptors = descriptors
@@ -63,7 +74,11 @@ package struct Frame: Equatable {
         self.length = length
         self.serial = serial
         self.handle = handle
+        self.thread = thread
     }
+
+    /// The size of the header.
+    package var headerSize: Int { thread == nil ? Self.headerSize : Self.maxHeaderSize }
 
     // MARK: Reading
 
@@ -78,7 +93,9 @@ package struct Frame: Equatable {
         reading packet: UnsafeRawBufferPointer, received: Int, longest: Int, most: Int
     ) throws(Malformation) {
         guard packet.count >= Self.headerSize else { throw .short }
-        guard Self.number(packet, 0, UInt32.self) == Self.mark else { throw .mark }
+        let mark = Self.number(packet, 0, UInt32.self)
+        guard mark == Self.mark || mark == Self.markOfVersion2 else { throw .mark }
+        guard mark == Self.mark || packet.count >= Self.maxHeaderSize else { throw .short }
         guard let kind = Kind(rawValue: packet[4]) else { throw .kind(packet[4]) }
         guard packet[5] == 0 else { throw .reserved }
         self.kind = kind
@@ -87,7 +104,8 @@ package struct Frame: Equatable {
         length = Int(Self.number(packet, 12, UInt32.self))
         serial = Self.number(packet, 16, UInt64.self)
         handle = Self.number(packet, 24, UInt64.self)
-        guard length == packet.count - Self.headerSize else { throw .length }
+        thread = mark == Self.mark ? nil : Self.number(packet, 32, Int32.self)
+        guard length == packet.count - headerSize else { throw .length }
         guard length <= longest else { throw .tooLong }
         guard descriptors == received else { throw .descriptors }
         try check(most)
@@ -95,6 +113,9 @@ package struct Frame: Equatable {
 
     /// Throws if the frame has contents that its kind may not have.
     private func check(_ most: Int) throws(Malformation) {
+        if let thread {
+            guard kind == .message || kind == .introduce, thread > 0 else { throw .fields }
+        }
         switch kind {
         case .message, .reply:
             guard descriptors <= most else { throw .descriptors }
@@ -130,7 +151,7 @@ package struct Frame: Equatable {
         func put<Number: FixedWidthInteger>(_ number: Number, _ offset: Int) {
             space.storeBytes(of: number.littleEndian, toByteOffset: offset, as: Number.self)
         }
-        put(Self.mark, 0)
+        put(thread == nil ? Self.mark : Self.markOfVersion2, 0)
         put(kind.rawValue, 4)
         put(UInt8(0), 5)
         put(UInt16(truncatingIfNeeded: descriptors), 6)
@@ -138,5 +159,6 @@ package struct Frame: Equatable {
         put(UInt32(truncatingIfNeeded: length), 12)
         put(serial, 16)
         put(handle, 24)
+        if let thread { put(thread, 32) }
     }
 }

@@ -10,8 +10,13 @@ extension RunLoop.MessagePort: QueueReceiver, PeerOwner {
         let (here, there) = try PortSocket.channel()
         let peer = Peer(here, .answerer, self, handle: handle)
         try add(peer)
-        return Export(there) { wasSent in
-            if !wasSent { peer.leave() }
+        // The port keeps the peer, until one of the two ends.
+        return Export(there, readsThreads: true) { [weak self, weak peer] fate in
+            switch fate {
+            case .sent: break
+            case .unused: peer?.leave()
+            case .connectionEnded: if self?.awaitsAnswer?(handle) == false { peer?.leave() }
+            }
         }
     }
 
@@ -33,6 +38,8 @@ extension RunLoop.MessagePort: QueueReceiver, PeerOwner {
             return leaving
         }
         leaving?.retire()
+        // After the port knows the peer: whoever sets the property now finds the peer.
+        if carriesPriority { peer.identifySenders(true) }
         do throws(RunLoop.SystemCallError) {
             for source in peer.sources { try watch(source) }
         } catch {

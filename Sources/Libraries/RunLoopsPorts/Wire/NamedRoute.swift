@@ -150,12 +150,13 @@ final class NamedRoute: Route, @unchecked Sendable {
             socket.receive($0, RunLoop.MessagePort.Limits(messageSize: 1, descriptors: 0))
         }
         switch received {
-        case .packet(let frame, _, _) where frame.kind == .welcome:
-            return Channel(socket, longest: Int(frame.handle), most: Int(frame.serial))
-        case .packet(let frame, _, _) where frame.kind == .refused: throw .notPermitted
+        case .packet(let frame, _, _, _) where frame.kind == .welcome:
+            return Channel(
+                socket, longest: Int(frame.handle), most: Int(frame.serial), readsThreads: socket.readsThreads)
+        case .packet(let frame, _, _, _) where frame.kind == .refused: throw .notPermitted
         case .nothing: throw .timedOut
         // The connection was closed for another one, or the port has gone: the next connection will tell.
-        case .packet(let frame, _, _) where frame.kind == .crowded: throw .full
+        case .packet(let frame, _, _, _) where frame.kind == .crowded: throw .full
         case .end: throw .full
         case .packet, .malformed: throw .notUnderstood
         }

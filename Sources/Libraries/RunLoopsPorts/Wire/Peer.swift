@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import RunLoops
+internal import RunLoopsConcurrency
 internal import RunLoopsLibC
 internal import Synchronization
 
@@ -80,6 +81,9 @@ final class Peer: @unchecked Sendable {
     /// When the peer has last sent something, or was taken in.
     var idleSince: Int64 { lastHeard.load(ordering: .relaxed) }
 
+    /// Has each packet say who has sent it, for the priority of its sender.
+    func identifySenders(_ identifies: Bool) { socket.identifySenders(identifies) }
+
     /// Lets the process that has connected send.
     func welcome() {
         guard let limits = port?.limits else { return }
@@ -134,7 +138,7 @@ final class Peer: @unchecked Sendable {
         // Bytes that were sent before the end are readable; the end alone is not.
         if !events.contains(.readable) { return drop() }
         lastHeard.store(SystemCalls.now(.monotonic), ordering: .relaxed)
-        let size = Frame.headerSize + port.limits.messageSize
+        let size = Frame.maxHeaderSize + port.limits.messageSize
         withUnsafeTemporaryAllocation(byteCount: size, alignment: 16) { space in
             for _ in 0..<Self.batch {
                 guard receive(space, port) else { return }
@@ -146,8 +150,8 @@ final class Peer: @unchecked Sendable {
     private func receive(_ space: UnsafeMutableRawBufferPointer, _ port: any PeerOwner) -> Bool {
         switch socket.receive(space, port.limits) {
         case .nothing: return false
-        case .packet(let frame, let bytes, let descriptors):
-            if let goesOn = take(frame, bytes, descriptors, port) {
+        case .packet(let frame, let bytes, let descriptors, let scheduling):
+            if let goesOn = take(frame, bytes, descriptors, scheduling, port) {
                 return goesOn && lock.withLock { !isClosed && flushers.isEmpty }
             }
         case .end, .malformed: break
@@ -158,7 +162,8 @@ final class Peer: @unchecked Sendable {
 
     /// nil if the peer may not send this packet; otherwise whether the port wants more now.
     private func take(
-        _ frame: Frame, _ bytes: [UInt8], _ descriptors: [RunLoop.MessagePort.Descriptor], _ port: any PeerOwner
+        _ frame: Frame, _ bytes: [UInt8], _ descriptors: [RunLoop.MessagePort.Descriptor], _ scheduling: Scheduling?,
+        _ port: any PeerOwner
     ) -> Bool? {
         switch (frame.kind, role) {
         case (.message, _):
@@ -167,7 +172,7 @@ final class Peer: @unchecked Sendable {
                 guard let channel = handles[frame.handle] else { return nil }
                 message.replyTo = RunLoop.MessagePort.Sender(channel, answering: frame.serial)
             }
-            return port.deliver(Delivery(message: message))
+            return port.deliver(Delivery(message: message, scheduling: scheduling))
         case (.reply, .answerer):
             let message = RunLoop.MessagePort.Message(id: frame.id, bytes: bytes, descriptors: descriptors)
             return port.deliver(Delivery(kind: .reply, serial: frame.serial, message: message))
@@ -178,7 +183,8 @@ final class Peer: @unchecked Sendable {
                 let socket = descriptors.first.flatMap(PortSocket.init)
             else { return nil }
             handles[frame.handle] = Channel(
-                socket, longest: port.limits.messageSize, most: port.limits.descriptors
+                socket, longest: port.limits.messageSize, most: port.limits.descriptors,
+                readsThreads: frame.thread != nil
             ) { [weak self] in self?.backlogBegan($0) }
             return true
         case (.retire, _):

@@ -3,6 +3,7 @@
 
 internal import CRunLoopsKernel
 internal import RunLoops
+internal import RunLoopsConcurrency
 internal import RunLoopsLibC
 internal import RunLoopsSystem
 internal import Synchronization
@@ -81,6 +82,13 @@ final class PortSocket: Sendable {
         return RunLoop.MessagePort.Credentials(process: peer.process, user: peer.user, group: peer.group)
     }
 
+    /// Whether the port that this socket is connected to reads the numbers of sending threads.
+    var readsThreads: Bool { rl_port_peer_is_bound_to(number, PortName.newSuffix) }
+
+    /// Has the kernel say of each packet which process has sent it, so that the scheduling of its thread can be looked
+    /// up; before Linux 6.5 without an effect.
+    func identifySenders(_ identifies: Bool) { _ = rl_port_identify_senders(number, identifies) }
+
     /// Whether the socket is ready for what the bits of poll(2) in `events` say, at the latest at `deadline`.
     func wait(_ events: CInt, until deadline: Int64) -> Bool {
         // An error wakes, too: the next call will say which error.
@@ -135,12 +143,12 @@ final class PortSocket: Sendable {
     }
 
     private func send(_ frame: Frame, _ bytes: [UInt8], numbers: [CInt]) throws(RunLoop.PortError) -> Sent {
-        let result = withUnsafeTemporaryAllocation(byteCount: Frame.headerSize, alignment: 8) { header -> CInt in
+        let result = withUnsafeTemporaryAllocation(byteCount: Frame.maxHeaderSize, alignment: 8) { header -> CInt in
             frame.write(to: header)
             return bytes.withUnsafeBytes { body in
                 numbers.withUnsafeBufferPointer { passed in
                     rl_port_send(
-                        number, header.baseAddress, header.count, body.baseAddress, body.count, passed.baseAddress,
+                        number, header.baseAddress, frame.headerSize, body.baseAddress, body.count, passed.baseAddress,
                         CInt(passed.count))
                 }
             }
@@ -153,7 +161,7 @@ final class PortSocket: Sendable {
     /// Receives a packet without contents; whether it says that there was no room for the connection.
     func receivesCrowded() -> Bool {
         withUnsafeTemporaryAllocation(byteCount: Frame.headerSize, alignment: 8) { space in
-            guard case .packet(let frame, _, _) = receive(space, .init(messageSize: 1, descriptors: 0)) else {
+            guard case .packet(let frame, _, _, _) = receive(space, .init(messageSize: 1, descriptors: 0)) else {
                 return false
             }
             return frame.kind == .crowded
@@ -162,7 +170,8 @@ final class PortSocket: Sendable {
 
     /// The result of an attempt to receive.
     enum Received {
-        case packet(Frame, bytes: [UInt8], descriptors: [RunLoop.MessagePort.Descriptor])
+        case packet(
+            Frame, bytes: [UInt8], descriptors: [RunLoop.MessagePort.Descriptor], scheduling: Scheduling?)
         case nothing
         case end
         case malformed
@@ -177,6 +186,7 @@ final class PortSocket: Sendable {
             let result = rl_port_receive(number, space.baseAddress, space.count, passed.baseAddress, &packet)
             if result == -Errors.again { return .nothing }
             if result < 0 { return .end }
+            defer { if packet.process_descriptor >= 0 { close(packet.process_descriptor) } }
             // In objects at once: every way out of here closes the descriptors that nobody has taken.
             let descriptors = (0..<Int(packet.passed_count)).map {
                 RunLoop.MessagePort.Descriptor(adopting: passed[$0])
@@ -189,7 +199,24 @@ final class PortSocket: Sendable {
                 let frame = try? Frame(
                     reading: bytes, received: descriptors.count, longest: limits.messageSize, most: limits.descriptors)
             else { return .malformed }
-            return .packet(frame, bytes: Array(bytes.dropFirst(Frame.headerSize)), descriptors: descriptors)
+            return .packet(
+                frame, bytes: Array(bytes.dropFirst(frame.headerSize)), descriptors: descriptors,
+                scheduling: frame.thread.flatMap { Self.scheduling(of: $0, packet) })
         }
+    }
+
+    /// The present scheduling of the thread that the sender of a packet names as its own.
+    ///
+    /// Nothing of it is the sender's word: the kernel names the process, and the thread has to be one of its threads. So
+    /// a sender can at most name another of its own threads. `nil` for a process of another user, a thread or process
+    /// that has ended, and where the socket does not identify senders.
+    private static func scheduling(of thread: Int32, _ packet: rl_packet) -> Scheduling? {
+        guard packet.process_descriptor >= 0, packet.user == rl_port_user(),
+            let scheduling = Scheduling(of: thread, in: packet.process),
+            // After the look: a process that has not ended is the one that had the number all the time. Its descriptor
+            // becomes readable when it ends.
+            rl_port_wait(packet.process_descriptor, Int16(POLLIN), 0) == 0
+        else { return nil }
+        return scheduling
     }
 }
