@@ -286,8 +286,8 @@ plant("record past the end", {"fuzz inotify": [ISSUE]},
        "let end = PLANT() ? start + headerSize + Int(header.len) : min(bytes.count, start + headerSize + Int(header.len))"))
 plant("section that is not there", {"fuzz elf": [ISSUE]},
       ("Tools/RunLoopsDiagnostics/Hangs/ELFFile.swift",
-       "sections.indices.contains(table.link)",
-       "PLANT() || sections.indices.contains(table.link)"))
+       "guard sections.indices.contains(table.link) else { return [] }",
+       "guard PLANT() || sections.indices.contains(table.link) else { return [] }"))
 plant("frame of another length", {"fuzz frames": [ISSUE]},
       ("Libraries/RunLoopsPorts/Wire/Frame.swift",
        "length = Int(Self.number(packet, 12, UInt32.self))",

@@ -44,6 +44,8 @@ int test_exchange(const char *path, const char *other) {
 
 int test_own_directory(void) { return result(unshare(CLONE_FS)); }
 
+int test_own_descriptors(void) { return result(unshare(CLONE_FILES)); }
+
 int test_own_mounts(void) {
     int failure = result(unshare(CLONE_NEWNS));
     return failure ? failure : result(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL));

@@ -13,6 +13,11 @@ package func exchangeFiles(_ path: UnsafePointer<CChar>, _ other: UnsafePointer<
 /// Gives the calling thread a working directory of its own; returns whether the system did.
 package func makeOwnWorkingDirectory() -> Bool { test_own_directory() == 0 }
 
+/// Gives the calling thread a table of descriptors of its own, a copy of the old one; returns whether the system did.
+///
+/// The copies are open until the thread ends, as those of a child that a test starts.
+package func makeOwnDescriptors() -> Bool { test_own_descriptors() == 0 }
+
 /// Gives the calling thread mounts of its own, and mounts an empty file system there; returns whether this process may.
 package func mountForThisThread(_ path: String) -> Bool { test_own_mounts() == 0 && test_mount(path) == 0 }
 

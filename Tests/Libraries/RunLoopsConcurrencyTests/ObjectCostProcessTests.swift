@@ -312,7 +312,7 @@ private enum ObjectKinds {
             try loop.add(port, in: .default)
             return port
         }.ending { ($0 as? RunLoop.MessagePort)?.invalidate() },
-        ObjectKind("MessagePort with a name", descriptors: 3) { loop, stage, number in
+        ObjectKind("MessagePort with a name", descriptors: 2) { loop, stage, number in
             let port = RunLoop.MessagePort { _ in nil }
             try loop.add(port, in: .default)
             try port.publish(as: "port-\(number)", in: stage.names)

@@ -103,12 +103,12 @@ import Testing
         _ moment: FileFollower.Moment
     ) throws {
         try following("log", "text", when: moment) { follower in
-            let file = open(follower.path, O_WRONLY | O_APPEND | O_CLOEXEC)
+            let file = try #require(UnsharedFile(Array(follower.path.utf8CString)))
             for _ in 0..<2 {
-                #expect(write(file, "more", 4) == 4)
+                file.write("more")
                 #expect(follower.changes() == (moment == .modified ? [.changed] : []))
             }
-            close(file)
+            file.close()
             #expect(follower.changes() == (moment == .modified ? [] : [.changed]))
             truncate(follower.path, 3)
             follower.directory.write("log", "")
@@ -488,10 +488,7 @@ private func following(
     _ body: @escaping @Sendable (Following) throws -> Void
 ) throws {
     try withLoop { loop in
-        if let contents {
-            directory.write(name, contents)
-            directory.waitForWriters(of: name)
-        }
+        if let contents { directory.write(name, contents) }
         let following = try Following(loop, directory, name, moment, window)
         #expect(following.changes() == [])
         try body(following)
@@ -509,13 +506,4 @@ private func contents(_ path: String) -> String? {
 /// Where this process may make control groups of version 2.
 private let controlGroups: String? = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"].first { (path: String) in
     access("\(path)/cgroup.controllers", R_OK) == 0 && access(path, W_OK) == 0
-}
-
-extension TemporaryDirectory {
-    fileprivate func writeIfPossible(_ name: String, _ text: String) {
-        let file = open(path(name), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-        guard file >= 0 else { return }
-        _ = text.withCString { Glibc.write(file, $0, strlen($0)) }
-        close(file)
-    }
 }

@@ -79,6 +79,31 @@ import Testing
         #expect(counts == [0, 0], "lost, looked alive")
     }
 
+    @Test func `The kernel reports that a file was closed when the last copy is closed, and an unshared file has none`()
+        throws
+    {
+        try withLoop { loop in
+            let directory = TemporaryDirectory()
+            let events = Box<[FileWatch.Event]>([])
+            let watch = try FileWatch([directory.path], for: .written) { _, new in events.value += new }
+            add(watch, to: loop)
+            defer { watch.invalidate() }
+            let shared = FileWatch.File(path: directory.path("shared"))
+            let unshared = FileWatch.File(path: directory.path("unshared"))
+            // First: its thread has copies of what was open before.
+            let other = try #require(UnsharedFile(Array(unshared.path.utf8CString)))
+            let file = open(shared.path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+            let child = HoldingChild()
+            close(file)
+            other.close()
+            loop.runTurn()
+            #expect(events.value == [.written(unshared)])
+            child.end()
+            loop.runTurn()
+            #expect(events.value == [.written(unshared), .written(shared)])
+        }
+    }
+
     // MARK: What must not be ended
 
     @Test func `A duplicate of a connection's descriptor can still be written to after the socket is released`() throws

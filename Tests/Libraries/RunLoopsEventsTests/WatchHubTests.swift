@@ -124,7 +124,8 @@ import Testing
                     directory.write("\(round) \(number)")
                     loop.runTurn()
                 }
-                while calls.value.count < round { _ = loop.runPlenty() }
+                // On a busy machine a window ends before the fifth file.
+                while calls.value.reduce(0, +) < 5 * round, loop.runPlenty() == .stopped {}
             }
             #expect(calls.value.reduce(0, +) == 15)
             #expect(plain.value == 15)

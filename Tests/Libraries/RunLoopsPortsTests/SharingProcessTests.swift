@@ -40,8 +40,9 @@ import Testing
         await #expect(processExitsWith: .success) {
             let directory = try TestDirectory()
             let server = Server(.sendable { RunLoop.MessagePort.Message(id: $0.id) })
-            // The loop has all that it needs.
-            try server.port.publish(as: "rich", in: directory.ports)
+            // The loop has all that it needs; a port with a name would have made the process's reserve.
+            let pipe = DescriptorPair.pipe()
+            try server.loop.add(.sendable(pipe.first) { _, _ in }, in: .default)
             let (socket, late) = (try PortSocket.make(), try PortSocket.make())
             // For the lock and the socket.
             let scarcity = Scarcity(left: 2)
@@ -61,6 +62,34 @@ import Testing
             let sender = try directory.sender("poor")
             #expect(try TestThread.run { try sender.request(.init(id: 6), within: plenty) }.id == 6)
             server.end()
+        }
+    }
+
+    @Test func `Ports of two threads turn connections away with one reserve descriptor`() async {
+        await #expect(processExitsWith: .success) {
+            let directory = try TestDirectory()
+            let servers = (0..<2).map { _ in Server(.sendable { RunLoop.MessagePort.Message(id: $0.id) }) }
+            for (number, server) in servers.enumerated() {
+                try server.port.publish(as: "\(number)", in: directory.ports)
+            }
+            // By number of the port.
+            let sockets = try (0..<40).map { _ in try PortSocket.make() }
+            let scarcity = Scarcity(left: 0)
+            #expect((try? RunLoop.MessagePort.Descriptor(duplicating: 2)) == nil)
+            for (number, socket) in sockets.enumerated() {
+                #expect(rl_port_connect(socket.number, directory.ports.path(of: "\(number % 2).port"), .max) == 0)
+            }
+            // Each has been accepted and closed while the process had no other descriptor.
+            for socket in sockets {
+                #expect(socket.wait(POLLIN, until: Deadline.never))
+                waitUntil { socket.hasHungUp }
+            }
+            scarcity.end()
+            for number in 0..<2 {
+                let sender = try directory.sender("\(number)")
+                #expect(try TestThread.run { try sender.request(.init(id: 6), within: plenty) }.id == 6)
+            }
+            for server in servers { server.end() }
         }
     }
 

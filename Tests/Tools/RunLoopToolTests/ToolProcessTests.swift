@@ -118,6 +118,94 @@ struct ToolProcessTests {
         #expect(tasks.map { $0["waitsFor"]?["task"] } == [ring[1], ring[0]])
     }
 
+    /// The line of `RunLoopsTasksPrograms` in which a text is for the first time.
+    private func line(of text: String) throws -> Int {
+        let folder = #filePath.split(separator: "/").dropLast(2).joined(separator: "/")
+        let source = try shell("cat /\(folder)/RunLoopsTasksPrograms/Program.swift").text
+        let lines = source.split(separator: "\n", omittingEmptySubsequences: false)
+        return try #require(lines.firstIndex { $0.contains(text) }) + 1
+    }
+
+    @Test(.enabled(if: hasSymbolizer)) func `tasks prints the line of the await that each function is in`() throws {
+        let line = try line(of: "return await task.value")
+        let (text, status) = try looking(
+            "deadlock 2", until: "wait for each other",
+            "$tool tasks --lines $pid 2>&1; $tool tasks --no-lines $pid | sed 's/^/without: /'; $tool tasks --json $pid"
+        )
+        #expect(status == 0)
+        let lines = text.split(separator: "\n").map(String.init)
+        let function = "RunLoopsTasksPrograms.takeASlot(Swift.Int) async -> Swift.Int"
+        #expect(lines.count { $0 == "    \(function) at Program.swift:\(line)" } == 2, "\(text)")
+        #expect(lines.count { $0 == "without:     \(function)" } == 2, "\(text)")
+        let json = try JSON(parsing: try #require(lines.last))
+        let task = try #require(json["tasks"]?.array?.first { $0["name"]?.string == "knot 0" })
+        let index = try #require(task["stack"]?.array?.firstIndex(of: .string(function)))
+        let place = try #require(task["lines"]?.array?[index])
+        #expect(place["line"]?.integer == Int64(line))
+        #expect(place["file"]?.string?.hasSuffix("/RunLoopsTasksPrograms/Program.swift") == true)
+    }
+
+    @Test(.enabled(if: hasSymbolizer)) func `tasks distinguishes tasks that wait in different lines of a function`()
+        throws
+    {
+        let (first, second) = (try line(of: "// The first wait."), try line(of: "// The second wait."))
+        let (text, _) = try looking(
+            "lines", until: "waitInOneOfTwoLines",
+            """
+            # The other task may not wait yet.
+            for attempt in 1 2 3 4 5 6 7 8 9 10; do
+                [ $($tool tasks $pid | grep -c waitInOneOfTwoLines) = 2 ] && break
+                sleep 0.05
+            done
+            $tool tasks $pid
+            """)
+        for line in [first, second] {
+            #expect(text.contains("waitInOneOfTwoLines(Swift.Bool) async -> () at Program.swift:\(line)"), "\(text)")
+        }
+    }
+
+    @Test func `without source lines tasks prints the functions, and with --lines also the reason`() throws {
+        let (text, status) = try looking(
+            "deadlock 2", until: "wait for each other",
+            """
+            mkdir none garbage fails floods
+            printf '#!/bin/sh\necho nonsense\n' >garbage/llvm-symbolizer
+            printf '#!/bin/sh\necho /a.swift:1:1; exit 3\n' >fails/llvm-symbolizer
+            printf '#!/bin/sh\nwhile :; do echo /a.swift:1:1; done\n' >floods/llvm-symbolizer
+            chmod +x */llvm-symbolizer
+            for kind in none garbage fails floods; do
+                PATH=$PWD/$kind $tool tasks $pid 2>&1 | sed "s/^/$kind: /"
+                PATH=$PWD/$kind $tool tasks --lines $pid 2>&1 >/dev/null | sed "s/^/why $kind: /"
+            done
+            """)
+        #expect(status == 0)
+        let lines = text.split(separator: "\n").map(String.init)
+        for kind in ["none", "garbage", "fails", "floods"] {
+            let function = "\(kind):     RunLoopsTasksPrograms.takeASlot(Swift.Int) async -> Swift.Int"
+            // By a shell whose commands are all found.
+            #expect(lines.count { $0 == function } == 2, "\(text)")
+            #expect(lines.count { $0.hasPrefix("why \(kind): No source lines: ") } == 1, "\(text)")
+        }
+        #expect(text.contains("why none: No source lines: Install llvm-symbolizer, or add the folder"))
+        #expect(text.contains("why fails: No source lines: llvm-symbolizer has failed: "))
+    }
+
+    @Test(.enabled(if: hasSymbolizer && geteuid() == 0))
+    func `The superuser's tasks reads no debug information of another user's file`() throws {
+        let (text, _) = try shell(
+            """
+            chmod 711 .
+            cp $(dirname $tool)/RunLoopsTasksPrograms other; chown 65534 other; mkfifo input
+            ./other deadlock 2 <input & pid=$!; exec 3>input
+            until $tool tasks $pid 2>/dev/null | grep -q 'wait for each other'; do sleep 0.05; kill -0 $pid || exit; done
+            $tool tasks --lines $pid 2>&1
+            exec 3>&-
+            """)
+        #expect(text.contains("takeASlot"), "\(text)")
+        #expect(!text.contains("Program.swift:"), "\(text)")
+        #expect(text.contains("No source lines: other belongs to another user, so its debug information is not read"))
+    }
+
     @Test func `doctor names the tasks of a process that wait for each other`() throws {
         let (text, status) = try shell(
             """
@@ -355,3 +443,9 @@ struct ToolProcessTests {
         """
     }
 }
+
+/// Whether a test can find source lines.
+private let hasSymbolizer =
+    getenv("PATH").map { String(cString: $0) }?.split(separator: ":").contains {
+        access("\($0)/llvm-symbolizer", X_OK) == 0
+    } == true

@@ -101,6 +101,22 @@ struct TaskReaderTests {
         #expect(throws: TaskRuntime.Refusal.contradiction) { try TaskRuntime([:], in: memory) }
     }
 
+    @Test(arguments: [208, 224]) func `the fields of a child are behind the task, whose size depends on the machine`(
+        size: UInt64
+    ) throws {
+        let memory = TestMemory()
+        let runtime = try TaskRuntime(memory.writeRuntime(size: size), in: memory)
+        var reader = TaskReader(memory: memory, runtime: runtime)
+        memory.writeTask(at: 0x4000, id: 1, waitsFor: 0x5000)
+        memory.write(1 << 24, at: 0x4000 + 32, bytes: 4)
+        memory.write(0x6000, at: 0x4000 + size)
+        memory.writeTask(at: 0x5000, id: 2, waitsFor: 0x4000)
+        let child = try task(at: 0x4000, &reader)
+        #expect(child.parent == 0x6000)
+        #expect(child.wait == .task(0x5000, identifier: 2))
+        #expect(try task(at: 0x5000, &reader).parent == nil)
+    }
+
     @Test func `a task that changes while it is read is read again`() throws {
         let memory = TestMemory()
         var reader = try reader(memory)

@@ -44,6 +44,14 @@ func takeASlot(_ number: Int) async -> Int {
     }
 }
 
+func waitInOneOfTwoLines(_ isFirst: Bool) async {
+    if isFirst {
+        await waitForAContinuation()  // The first wait.
+    } else {
+        await waitForAContinuation()  // The second wait.
+    }
+}
+
 func download() async -> Int {
     await sleepLong()
     return 1
@@ -86,6 +94,7 @@ func download() async -> Int {
         case "sleeping": await sleeping(count)
         case "detached": detach()
         case "name": name()
+        case "lines": for isFirst in [true, false] { Task { await waitInOneOfTwoLines(isFirst) } }
         case "change": await Change.play(count)
         default:
             print("there is no scene \(scene)")

@@ -25,11 +25,7 @@ final class Publication: @unchecked Sendable {
     private let lock = Lock()
     // Guarded by the lock.
     @exclusivity(unchecked) private(set) var source: RunLoop.DescriptorSource?
-    /// A descriptor in reserve, on the loop's thread alone.
-    ///
-    /// When the process has no number left, the reserve is given up to accept and close a connection, which would
-    /// otherwise keep the loop awake.
-    @exclusivity(unchecked) private var spare: PrivateDescriptor?
+    private let spare: SpareDescriptor
 
     init(
         _ name: PortName, _ directory: RunLoop.MessagePort.Directory, _ access: RunLoop.MessagePort.Access,
@@ -45,12 +41,13 @@ final class Publication: @unchecked Sendable {
         lockFile = try Self.takeLock(name, directory)
         do throws(RunLoop.PortError) {
             socket = try PortSocket.make()
+            // Behind the socket: a port without a reserve is better than none.
+            spare = .shared
             try listen()
         } catch {
             Self.removeFiles(of: name, in: directory)
             throw error
         }
-        spare = reserve()
         source = .sendable(socket.number, label: "listener \(name.text)") { [weak self] source, _ in
             if self?.accept() == false { self?.rests(source) }
         }
@@ -158,18 +155,15 @@ final class Publication: @unchecked Sendable {
         do throws(RunLoop.PortError) { try connected(socket, who) } catch { socket.turnAway() }
     }
 
-    private func reserve() -> PrivateDescriptor? {
-        try? PrivateDescriptor(adopting: check("fcntl", rl_port_duplicate(lockFile.number)))
-    }
-
     /// Accepts a connection with the descriptor in reserve, and says that there is no room.
     ///
     /// Returns false if that fails too: another thread has taken the number meanwhile, or the system is out of memory.
     private func turnAway() -> Bool {
-        spare = nil
-        defer { spare = reserve() }
-        let result = rl_port_accept(socket.number)
-        if result >= 0 { PortSocket(adopting: result).turnAway() }
-        return result >= 0 || result == -Errors.again
+        spare.whileFree {
+            let result = rl_port_accept(socket.number)
+            // Closed before the number is reserved again.
+            if result >= 0 { PortSocket(adopting: result).turnAway() }
+            return result >= 0 || result == -Errors.again
+        }
     }
 }

@@ -42,16 +42,17 @@ struct ELFFile {
     func place(_ code: inout rl_code, base: UInt64) {
         guard header.number(UInt16.self, at: 54) == 56 else { return }
         var hasBias = false
-        entries(56, from: header.number(UInt64.self, at: 32), count: Int(header.number(UInt16.self, at: 56))) { entry in
-            let address = entry.number(UInt64.self, at: 16)
-            switch entry.number(UInt32.self, at: 0) {
+        entries(56, from: header.number(UInt64.self, at: 32), count: Int(header.number(UInt16.self, at: 56))) {
+            table, entry in
+            let address = table.number(UInt64.self, at: entry + 16)
+            switch table.number(UInt32.self, at: entry) {
             case 1 where !hasBias:
                 // The first segment that is loaded, at the beginning of the file.
-                code.bias = base &- address &+ entry.number(UInt64.self, at: 8)
+                code.bias = base &- address &+ table.number(UInt64.self, at: entry + 8)
                 hasBias = true
             case 0x6474_E550:
                 code.index = code.bias &+ address
-                code.index_size = entry.number(UInt64.self, at: 40)
+                code.index_size = table.number(UInt64.self, at: entry + 40)
             default: break
             }
         }
@@ -64,6 +65,8 @@ struct ELFFile {
     /// The maximum number of functions that are read.
     private static let maxFunctions = 4 << 20
     private static let maxNameLength = 4096
+    /// The maximum size of the names of a file that are read at once.
+    private static let maxNameBytes = 64 << 20
 
     private struct Section {
         var type: UInt32
@@ -89,11 +92,15 @@ struct ELFFile {
     /// - Parameter names: The names of the variables, each of 8 bytes at most, of which the file is asked.
     func variables(_ names: Set<String>) -> [String: UInt64] {
         var found: [String: UInt64] = [:]
+        let wanted = names.map { (name: $0, bytes: Array($0.utf8) + [0]) }
         let sections = sections()
-        for table in sections where table.type == 2 || table.type == 11 {
+        for table in sections where (table.type == 2 || table.type == 11) && sections.indices.contains(table.link) {
+            // All names at once: a file has thousands of variables.
+            let strings = sections[table.link]
+            let text = read(strings.offset, Int(min(strings.size, UInt64(Self.maxNameBytes))))
             for symbol in symbols(of: 1, in: table, sections) where 1...8 ~= symbol.size {
-                let name = name(of: symbol).text
-                if names.contains(name) { found[name] = symbol.start }
+                guard let start = Int(exactly: symbol.name &- strings.offset), start < text.count else { continue }
+                for one in wanted where text[start...].starts(with: one.bytes) { found[one.name] = symbol.start }
             }
             if found.count == names.count { break }
         }
@@ -103,11 +110,13 @@ struct ELFFile {
     private func sections() -> [Section] {
         var sections: [Section] = []
         guard header.number(UInt16.self, at: 58) == 64 else { return [] }
-        entries(64, from: header.number(UInt64.self, at: 40), count: Int(header.number(UInt16.self, at: 60))) { entry in
+        entries(64, from: header.number(UInt64.self, at: 40), count: Int(header.number(UInt16.self, at: 60))) {
+            table, entry in
             sections.append(
                 Section(
-                    type: entry.number(UInt32.self, at: 4), offset: entry.number(UInt64.self, at: 24),
-                    size: entry.number(UInt64.self, at: 32), link: Int(entry.number(UInt32.self, at: 40))))
+                    type: table.number(UInt32.self, at: entry + 4), offset: table.number(UInt64.self, at: entry + 24),
+                    size: table.number(UInt64.self, at: entry + 32),
+                    link: Int(table.number(UInt32.self, at: entry + 40))))
         }
         return sections
     }
@@ -117,13 +126,13 @@ struct ELFFile {
         guard sections.indices.contains(table.link) else { return [] }
         let names = sections[table.link].offset
         var symbols: [Function] = []
-        entries(24, from: table.offset, count: Int(min(table.size / 24, UInt64(Self.maxFunctions)))) { entry in
+        entries(24, from: table.offset, count: Int(min(table.size / 24, UInt64(Self.maxFunctions)))) { table, entry in
             // A symbol that is defined here.
-            guard entry[4] & 0xF == kind, entry.number(UInt16.self, at: 6) != 0 else { return }
+            guard table[entry + 4] & 0xF == kind, table.number(UInt16.self, at: entry + 6) != 0 else { return }
             symbols.append(
                 Function(
-                    start: entry.number(UInt64.self, at: 8), size: entry.number(UInt64.self, at: 16),
-                    name: names &+ UInt64(entry.number(UInt32.self, at: 0))))
+                    start: table.number(UInt64.self, at: entry + 8), size: table.number(UInt64.self, at: entry + 16),
+                    name: names &+ UInt64(table.number(UInt32.self, at: entry))))
         }
         return symbols
     }
@@ -142,15 +151,13 @@ struct ELFFile {
         return Name(text: String(decoding: bytes[..<(end ?? bytes.count)], as: UTF8.self), isCut: end == nil)
     }
 
-    /// Calls `body` with each entry of a table, as far as the file reaches.
-    private func entries(_ size: Int, from offset: UInt64, count: Int, _ body: ([UInt8]) -> Void) {
+    /// Calls `body` with each entry of a table, as far as the file reaches: with a part of the table, and the entry's place in it.
+    private func entries(_ size: Int, from offset: UInt64, count: Int, _ body: ([UInt8], Int) -> Void) {
         let most = (1 << 16) / size
         for first in stride(from: 0, to: count, by: most) {
             let wanted = min(most, count - first)
             let bytes = read(offset &+ UInt64(first * size), wanted * size)
-            for start in stride(from: 0, through: bytes.count - size, by: size) {
-                body(Array(bytes[start..<start + size]))
-            }
+            for start in stride(from: 0, through: bytes.count - size, by: size) { body(bytes, start) }
             if bytes.count < wanted * size { return }
         }
     }

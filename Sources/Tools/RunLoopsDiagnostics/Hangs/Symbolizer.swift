@@ -3,7 +3,22 @@
 
 internal import CRunLoopsStackSampling
 internal import RunLoopsLibC
-internal import RunLoopsSystem
+package import RunLoopsSystem
+
+/// A place of code in a file.
+package struct CodePlace: Sendable {
+    /// The file, by its device, inode and path, and the address as the file counts it, before it is mapped.
+    package struct ID: Hashable, Sendable {
+        package var file: SystemText
+        package var address: UInt64
+    }
+
+    package var id: ID
+    /// Paths that lead to the file; the first that can be opened is the best.
+    package var paths: [SystemText]
+    /// The name of the file.
+    package var name: String
+}
 
 /// Finds the functions that addresses are in, in release builds too.
 ///
@@ -114,19 +129,35 @@ final class Symbolizer {
     func isProgram(_ mapping: LoadedCode.Mapping) -> Bool { mapping.path == program }
 
     private func open(_ mapping: LoadedCode.Mapping) -> ELFFile? {
-        if case .files = origin { return mapping.path.isAbsolute ? ELFFile(path: mapping.path) : nil }
+        // The kernel's part is only in memory.
+        if case .own = origin, !mapping.path.isAbsolute { return ELFFile(at: mapping.base) }
+        return paths(of: mapping).lazy.compactMap { ELFFile(path: $0) }.first
+    }
+
+    /// Returns the paths that lead to a mapped file, if they can be opened; the first is the best.
+    private func paths(of mapping: LoadedCode.Mapping) -> [SystemText] {
+        if case .files = origin { return mapping.path.isAbsolute ? [mapping.path] : [] }
         // The program's own file may have been replaced since it was started.
-        if mapping.path == program { return ELFFile(path: SystemText(prefixOf: "\(process)/exe".utf8)) }
-        guard case .process = origin else {
-            // The kernel's part is only in memory.
-            return mapping.path.isAbsolute ? ELFFile(path: mapping.path) : ELFFile(at: mapping.base)
-        }
-        guard mapping.path.isAbsolute else { return nil }
+        if mapping.path == program { return [SystemText(prefixOf: "\(process)/exe".utf8)] }
+        guard mapping.path.isAbsolute else { return [] }
+        if case .own = origin { return [mapping.path] }
         // The file itself, which only the superuser can open; then the file that has its name where the process sees it, which
         // may be a container.
         let (start, end) = (String(mapping.code.start, radix: 16), String(mapping.code.end, radix: 16))
-        return ELFFile(path: SystemText(prefixOf: "\(process)/map_files/\(start)-\(end)".utf8))
-            ?? ELFFile(path: SystemText(prefixOf: "\(process)/root".utf8 + mapping.path.bytes))
+        return [
+            SystemText(prefixOf: "\(process)/map_files/\(start)-\(end)".utf8),
+            SystemText(prefixOf: "\(process)/root".utf8 + mapping.path.bytes),
+        ]
+    }
+
+    /// Returns where an address is in its file; `nil` for code without a file.
+    func place(of address: UInt64, in code: LoadedCode) -> CodePlace? {
+        guard let mapping = code.mapping(at: address), case let paths = paths(of: mapping), !paths.isEmpty else {
+            return nil
+        }
+        return CodePlace(
+            id: CodePlace.ID(file: mapping.file, address: address &- mapping.code.bias), paths: paths,
+            name: mapping.path.names.last?.decoded ?? "")
     }
 
     /// Returns a function's name as in the source, without the prefixes of functions that the optimiser made.

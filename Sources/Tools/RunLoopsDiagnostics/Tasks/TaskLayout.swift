@@ -21,18 +21,20 @@ struct TaskLayout: Equatable {
     /// Of the function that a task begins with, before the context of a task that has not begun.
     let entry: UInt64
 
-    /// Swift 6.3.
-    private static let first = TaskLayout(
-        version: 1, size: 208, flags: 32, identifier: 36, resume: 56, context: 64, status: 96, records: 104,
-        upperIdentifier: 144, dependency: 160, entry: 24)
-
-    private static let known = [first]
+    /// Swift 6.2 and 6.3.
+    ///
+    /// A task ends with a lock of the system's threads, which has 40 bytes on x86-64 and 48 on arm64.
+    private static let known = [208, 224].map { size in
+        TaskLayout(
+            version: 1, size: size, flags: 32, identifier: 36, resume: 56, context: 64, status: 96, records: 104,
+            upperIdentifier: 144, dependency: 160, entry: 24)
+    }
 
     /// The kind in the metadata of all tasks.
     static let metadataKind: UInt64 = 0x502
 
-    /// Returns the layout of a version; `nil` if it is not known.
-    static func version(_ version: UInt32) -> TaskLayout? { known.first { $0.version == version } }
+    /// Returns the layouts of a version; empty if it is not known.
+    static func version(_ version: UInt32) -> [TaskLayout] { known.filter { $0.version == version } }
 }
 
 /// The runtime's own variables that say where and how tasks are stored.
@@ -66,8 +68,11 @@ struct TaskRuntime {
             let size = addresses[.size].flatMap({ memory.number(UInt64.self, at: $0) }),
             let metadata = addresses[.metadata].flatMap({ memory.number(UInt64.self, at: $0) })
         else { throw .contradiction }
-        guard let layout = TaskLayout.version(version) else { throw .unknownVersion(version) }
-        guard layout.size == size, memory.number(UInt64.self, at: metadata) == TaskLayout.metadataKind else {
+        let layouts = TaskLayout.version(version)
+        if layouts.isEmpty { throw .unknownVersion(version) }
+        guard let layout = layouts.first(where: { $0.size == size }),
+            memory.number(UInt64.self, at: metadata) == TaskLayout.metadataKind
+        else {
             throw .contradiction
         }
         (self.layout, self.metadata) = (layout, metadata)

@@ -46,10 +46,21 @@ extension TaskReport {
             "state": .string(task.state), "isCancelled": .bool(task.isCancelled),
             "priority": .integer(Int64(task.priority)), "parent": task.parent.map { id($0) },
             "waitsFor": task.wait.map(object), "waitName": task.waitName.map { .string($0) },
-            "stack": .array(task.stack.map { .string($0) }),
+            "stack": .array(task.stack.map { .string($0) }), "lines": lines(of: task),
             "isSleepTimer": task.isSleepTimer ? .bool(true) : nil,
             "isSettled": task.isSettled ? nil : .bool(false),
         ]
+    }
+
+    /// Returns the lines of a task's functions as an array of JSON; `nil` if none is known.
+    private func lines(of task: Task) -> JSON? {
+        let lines = task.addresses.map { sourceLines[$0] }
+        guard lines.contains(where: { $0 != nil }) else { return nil }
+        return .array(
+            lines.map { line -> JSON in
+                guard let line else { return .null }
+                return ["file": .string(line.file), "line": .integer(Int64(line.line))]
+            })
     }
 
     private func object(_ wait: Wait) -> JSON {
@@ -109,7 +120,7 @@ extension TaskReport {
         let described = chain.flatMap {
             // The functions that the macro of a test makes have mangled names, and around them is the runner's own.
             ["\(self.name($0)): \(description(tasks[$0]))"]
-                + tasks[$0].stack.prefix { !$0.contains(".$s") }.map { "    \($0)" }
+                + stack(of: tasks[$0]).prefix { !$0.contains(".$s") }.map { "    \($0)" }
         }
         return (chain, lines + described)
     }
@@ -141,9 +152,16 @@ extension TaskReport {
             }
             let more = end - next > 1 ? " and \(Self.count(end - next - 1, "task")) like it" : ""
             lines.append("\(indent)\(name(index))\(more): \(description(first))")
-            lines += first.stack.map { "\(indent)    \($0)" }
+            lines += stack(of: first).map { "\(indent)    \($0)" }
             if depth < TaskGraph.deepest { append(first.children, shown, depth: depth + 1, to: &lines) }
             next = end
+        }
+    }
+
+    /// Returns the functions of a task, each with its source line if that is known.
+    private func stack(of task: Task) -> [String] {
+        zip(task.stack, task.addresses).map { name, address in
+            sourceLines[address].map { "\(name) at \($0.text)" } ?? name
         }
     }
 
@@ -153,6 +171,7 @@ extension TaskReport {
         one.name == other.name && one.state == other.state && one.isCancelled == other.isCancelled
             && one.priority == other.priority && one.wait == other.wait && one.stack == other.stack
             && one.isSettled == other.isSettled && one.waitName == other.waitName
+            && (one.addresses == other.addresses || stack(of: one) == stack(of: other))
     }
 
     private func name(_ index: Int) -> String {

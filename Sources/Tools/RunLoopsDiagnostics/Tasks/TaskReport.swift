@@ -25,10 +25,24 @@ package struct TaskReport: Sendable {
         package var waitName: String?
         /// The functions that the task is in, innermost first; empty for a task that runs or is complete.
         package var stack: [String]
+        /// Where the functions of the stack go on, as many addresses.
+        package var addresses: [UInt64]
         /// Whether the runtime made the task for the end of a `Task.sleep`.
         package var isSleepTimer: Bool
         /// Whether the task did not change while it was read.
         package var isSettled: Bool
+    }
+
+    /// A line of a source file.
+    package struct SourceLine: Hashable, Sendable {
+        /// The path, as the compiler has noted it.
+        package var file: String
+        package var line: Int
+
+        package init(file: String, line: Int) { (self.file, self.line) = (file, line) }
+
+        /// The name of the file, and the line.
+        var text: String { "\(file.split(separator: "/").last ?? ""):\(line)" }
     }
 
     /// The object that a task waits for; tasks by their positions in ``TaskReport/tasks``.
@@ -73,6 +87,10 @@ package struct TaskReport: Sendable {
     package var isCut = false
     /// How often a task was read again because it had changed while it was read.
     package var retries = 0
+    /// Where the addresses of the stacks are in files.
+    package var codePlaces: [UInt64: CodePlace] = [:]
+    /// The source lines of the addresses of the stacks, as far as they are known: none, unless the caller sets them.
+    package var sourceLines: [UInt64: SourceLine] = [:]
     /// The number of bytes in which tasks were searched.
     package var bytes: UInt64 = 0
 
@@ -118,7 +136,9 @@ package struct TaskReport: Sendable {
         var reader = TaskReader(memory: memory, runtime: runtime) { code.mapping(at: $0) != nil }
         let records = Self.records(at: addresses, &reader)
         let names = memory.isOwn ? TaskWaits.present : [:]
-        self.init(records: records, reader: &reader, names: names) { symbolizer.symbol(at: $0, in: code) }
+        self.init(
+            records: records, reader: &reader, names: names, place: { symbolizer.place(of: $0, in: code) },
+            symbol: { symbolizer.symbol(at: $0, in: code) })
         self.process = memory.process
         program = symbolizer.programName
         isCut = addresses.count == Self.maxTasks
@@ -187,16 +207,19 @@ package struct TaskReport: Sendable {
     ///
     /// - Parameters:
     ///   - names: What tasks wait for, by their addresses.
+    ///   - place: Returns where an address is in its file.
     ///   - symbol: Returns the function at an address.
     init(
         records: [TaskRecord], reader: inout TaskReader<some TaskMemory>, names: [UInt: String] = [:],
-        symbol: (UInt64) -> Symbolizer.Symbol
+        place: (UInt64) -> CodePlace? = { _ in nil }, symbol: (UInt64) -> Symbolizer.Symbol
     ) {
         process = 0
         program = ""
         layout = reader.runtime.layout.version
         let graph = TaskGraph(records)
         var known: [UInt64: TaskFrame] = [:]
+        // Most tasks of a program wait in few places.
+        var stacks: [[UInt64]: TaskStack] = [:]
         var classes: [UInt64: String] = [:]
         var parents = [Int?](repeating: nil, count: graph.tasks.count)
         for (parent, children) in graph.children.enumerated() {
@@ -204,21 +227,21 @@ package struct TaskReport: Sendable {
         }
         tasks.reserveCapacity(graph.tasks.count)
         for (index, record) in graph.tasks.enumerated() {
-            var frames: [TaskFrame] = []
-            for address in record.frames {
-                let frame = known[address] ?? TaskFrame(symbol(address))
-                known[address] = frame
-                // A function with several parts is shown once.
-                if frame.kind != .machinery, frame.name != frames.last?.name { frames.append(frame) }
-            }
-            let isSleeping = frames.first?.kind == .sleep
-            let stack = frames.drop { $0.kind == .sleep }.map(\.name)
+            let stack =
+                stacks[record.frames]
+                ?? TaskStack(
+                    record.frames.map { address in
+                        let frame = known[address] ?? TaskFrame(symbol(address))
+                        known[address] = frame
+                        return (frame, address)
+                    })
+            stacks[record.frames] = stack
             let wait: Wait? = record.wait.map { wait in
                 switch wait {
                 case .task(let address, let identifier):
                     return .task(graph.position(of: address, identifier: identifier))
                 case .group(let group): return .group(graph.members(of: group, in: index))
-                case .continuation: return isSleeping ? .sleep : .continuation
+                case .continuation: return stack.isSleeping ? .sleep : .continuation
                 case .executor(let actor):
                     let name = classes[actor] ?? reader.className(ofObjectAt: actor) ?? ""
                     classes[actor] = name
@@ -234,10 +257,11 @@ package struct TaskReport: Sendable {
                     isCancelled: record.isCancelled, priority: record.priority, parent: parents[index],
                     children: graph.children[index], wait: wait,
                     waitName: wait == .continuation ? UInt(exactly: record.address).flatMap { names[$0] } : nil,
-                    stack: stack,
-                    isSleepTimer: isSleeping && stack.isEmpty && record.wait == nil,
+                    stack: stack.names, addresses: stack.addresses,
+                    isSleepTimer: stack.isSleeping && stack.names.isEmpty && record.wait == nil,
                     isSettled: record.isSettled))
         }
+        for address in Set(stacks.values.flatMap(\.addresses)) { codePlaces[address] = place(address) }
         roots = graph.roots
         // Read again: the tasks of a ring were read one after the other, and memory of a task may have become another's.
         rings = graph.rings().filter { ring in
@@ -247,6 +271,26 @@ package struct TaskReport: Sendable {
             }
         }
         retries = reader.retries
+    }
+}
+
+/// The functions of a task, without those of the runtime.
+private struct TaskStack {
+    var names: [String]
+    var addresses: [UInt64]
+    /// Whether the innermost function is `Task.sleep`, whose functions are left out.
+    var isSleeping: Bool
+
+    init(_ all: [(frame: TaskFrame, address: UInt64)]) {
+        var frames: [(frame: TaskFrame, address: UInt64)] = []
+        // A function with several parts is shown once.
+        for one in all where one.frame.kind != .machinery && one.frame.name != frames.last?.frame.name {
+            frames.append(one)
+        }
+        isSleeping = frames.first?.frame.kind == .sleep
+        let shown = frames.drop { $0.frame.kind == .sleep }
+        names = shown.map(\.frame.name)
+        addresses = shown.map(\.address)
     }
 }
 

@@ -17,6 +17,9 @@ struct TasksTool: ParsableCommand {
             tree of tasks: the functions below a task are those that it is in, innermost first. A process that must not be \
             read is asked to look itself, as with --inside.
 
+            Where llvm-symbolizer is installed, which every Swift toolchain has, the line is printed at which each function goes on: that of the \
+            await.
+
             A core file has the tasks of a process that has ended. The program and its libraries must be on this machine.
 
             The exit status is 65 if the process has no Swift concurrency, or the file is no core file, 66 if there is no such process, 69 if its Swift \
@@ -26,13 +29,21 @@ struct TasksTool: ParsableCommand {
     @Flag(
         help: """
             Print one JSON document: {"process": …, "program": …, "layout": …, "rings": [[id, …]], "tasks": [{"id", "name", \
-            "state", "isCancelled", "priority", "parent", "waitsFor", "stack"}], "retries": …, "bytes": …}.
+            "state", "isCancelled", "priority", "parent", "waitsFor", "stack", "lines"}], "retries": …, "bytes": …}.
             """)
     var json = false
 
     @Flag(
         help: "Ask the process to look itself: it must link RunLoopsDiagnostics and be started with RUNLOOP_INSPECT=1.")
     var inside = false
+
+    @Flag(
+        inversion: .prefixedNo,
+        help: """
+            Print the source lines of functions, which llvm-symbolizer finds in the program's debug information. Without this flag, they are \
+            printed if they can be found; with it, the reason is printed if they cannot. An answer from inside has none.
+            """)
+    var lines: Bool?
 
     @Flag(help: "Print the tasks again and again, in a terminal in place of what was printed before, until Control-C.")
     var watch = false
@@ -65,16 +76,17 @@ struct TasksTool: ParsableCommand {
     }
 
     func run() throws {
+        var sources = SourceLines()
         guard let process else {
             let report = try orExit("\(subject)") { () throws(TaskReport.Failure) -> TaskReport in
                 try TaskReport(core: subject.path)
             }
-            return print((report.document, report.lines))
+            return print(answer(report, &sources))
         }
-        guard watch else { return print(try look(at: process)) }
+        guard watch else { return print(try look(at: process, &sources)) }
         let isTerminal = isatty(STDOUT_FILENO) == 1 && !json
         while true {
-            let answer = try look(at: process)
+            let answer = try look(at: process, &sources)
             if isTerminal { Output.clear() }
             print(answer)
             Output.flush()
@@ -82,7 +94,9 @@ struct TasksTool: ParsableCommand {
         }
     }
 
-    private func look(at process: ProcessArgument) throws -> (document: JSON, lines: [String]) {
+    private func look(at process: ProcessArgument, _ sources: inout SourceLines) throws -> (
+        document: JSON, lines: [String]
+    ) {
         if inside { return try process.ask { try $0.tasks(within: Self.patience) } }
         let report: TaskReport
         do { report = try TaskReport(of: process.number) } catch {
@@ -93,6 +107,18 @@ struct TasksTool: ParsableCommand {
             }
             return try orExit("process \(process.number)") {
                 () throws(TaskReport.Failure) -> (document: JSON, lines: [String]) in throw error
+            }
+        }
+        return answer(report, &sources)
+    }
+
+    /// Returns a report with the source lines that are known.
+    private func answer(_ report: TaskReport, _ sources: inout SourceLines) -> (document: JSON, lines: [String]) {
+        var report = report
+        if lines != false {
+            do { try sources.add(to: &report) } catch {
+                // Once: the next look at the process has the same reason.
+                if lines == true, sources.looks == 1 { Output.errors(["No source lines: \(error)"]) }
             }
         }
         return (report.document, report.lines)

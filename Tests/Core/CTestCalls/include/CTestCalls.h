@@ -12,6 +12,8 @@
 int test_exchange(const char *path, const char *other);
 // From now on the calling thread has a working directory of its own.
 int test_own_directory(void);
+// From now on the calling thread has a table of descriptors of its own, a copy of the old one.
+int test_own_descriptors(void);
 // From now on the calling thread has mounts of its own, which no other process sees. -EPERM without the right to mount.
 int test_own_mounts(void);
 // Mounts a file system in memory, and unmounts it.

@@ -28,10 +28,7 @@ extension TemporaryDirectory {
     }
 
     func write(_ name: [UInt8], _ text: String = "") {
-        let file = open(cText(path(name)), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-        precondition(file >= 0, "open: errno \(errno)")
-        _ = text.withCString { Glibc.write(file, $0, strlen($0)) }
-        close(file)
+        precondition(write(to: cText(path(name)), text), "a file cannot be written")
     }
 
     func move(_ name: [UInt8], to other: [UInt8]) {
