@@ -6,7 +6,7 @@ internal import LoopUI
 
 /// The two shortcuts with which terminals paste, which the application does not receive as keys.
 struct PasteShortcut {
-    /// What a shortcut pastes.
+    /// The source of the text that a shortcut pastes.
     enum Selection {
         /// The text that the user has copied.
         case clipboard

@@ -180,7 +180,7 @@ struct Export: Sendable {
     let end: RunLoop.MessagePort.Descriptor
     /// Whether the port reads the numbers of sending threads, which is version 2 of ``Frame``.
     let readsThreads: Bool
-    /// What becomes of the socket.
+    /// The fate of the socket.
     enum Fate: Sendable {
         /// It was sent; the other two may follow.
         case sent
