@@ -36,7 +36,7 @@ struct SourceLines {
     private static let maxOutput = 4 << 20
     private static let patience = Duration.seconds(20)
 
-    /// What is known of earlier looks; `nil` for a place without a line.
+    /// The answers of earlier looks; `nil` for a place without a line.
     private var known: [CodePlace.ID: TaskReport.SourceLine?] = [:]
 
     /// How often lines were added to a report.
