@@ -5,6 +5,7 @@ import Glibc
 import NightlyKit
 import RunLoops
 import RunLoopsDiagnostics
+import RunLoopsEvents
 import RunLoopsKit
 import RunLoopsPorts
 
@@ -71,7 +72,7 @@ struct Player {
     private func isTyped(_ error: any Error) -> Bool {
         switch error {
         case is RunLoop.SystemCallError, is RunLoop.PortError, is RunLoop.HangWatch.Refusal,
-            is RunLoop.Inspector.StartError, is RunLoop.PerformError:
+            is RunLoop.Inspector.StartError, is RunLoop.PerformError, is Child.SpawnError:
             true
         default: false
         }

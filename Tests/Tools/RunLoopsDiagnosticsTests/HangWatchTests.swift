@@ -78,7 +78,7 @@ struct StretchTallyTests {
 
 @Suite("Watching a loop for hangs", .ownThread, .serialized, .timeLimit(.minutes(10)))
 struct HangWatchTests {
-    /// Runs a loop on a thread of its own, with `body` in a timer, until it has been reported, begin and end.
+    /// Runs a loop on a thread of its own, with `body` in a block, until it has been reported, begin and end.
     private func reports(
         of body: @escaping @Sendable (_ isReported: @escaping @Sendable () -> Bool) -> Void
     ) throws -> [RunLoop.HangWatch.Report] {
@@ -104,10 +104,13 @@ struct HangWatchTests {
     }
 
     @Test func `a hang is reported when it passes the limit and when it ends`() throws {
-        let line = #line + 1
-        let reports = try reports { isReported in
-            // As long as it takes until it is found, whatever else the machine has to do.
-            while !isReported() { sched_yield() }
+        var reports: [RunLoop.HangWatch.Report] = []
+        // Again, if a busy machine has held the thread for 20 ms before or after the block: that is a hang without a callout.
+        for _ in 0..<100 where reports.count != 2 || reports[0].callout == nil {
+            reports = try self.reports { isReported in
+                // As long as it takes until it is found, whatever else the machine has to do.
+                while !isReported() { sched_yield() }
+            }
         }
         #expect(reports.map(\.stage) == [.began, .ended])
         #expect(reports[0].number == reports[1].number && reports[0].depth == 1)
@@ -116,7 +119,7 @@ struct HangWatchTests {
         #expect(reports.allSatisfy { !$0.loop.isMain && $0.mode == .default })
         #expect(reports[0].callout?.kind == .block)
         #expect(reports[0].callout?.place?.hasPrefix("RunLoopsDiagnosticsTests/HangWatchTests.swift:") == true)
-        #expect(reports[0].text.contains("the loop of thread \(reports[0].loop.thread)") && line > 0)
+        #expect(reports[0].text.contains("the loop of thread \(reports[0].loop.thread)"))
         #expect(throws: Never.self) { _ = try JSON(parsing: reports[1].json) }
     }
 
