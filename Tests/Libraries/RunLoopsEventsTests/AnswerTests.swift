@@ -341,10 +341,16 @@ private final class Pipe {
         reader.close()
     }
 
+    /// Closes the writing end; returns when the reading end is at its end.
+    ///
+    /// Until it executes its program, a child that another test starts has copies of this process's descriptors.
     func closeWriter() {
         if ends.writer >= 0 { close(ends.writer) }
         ends.writer = -1
         writer.close()
+        guard ends.reader >= 0 else { return }
+        var end = pollfd(fd: ends.reader, events: 0, revents: 0)
+        #expect(poll(&end, 1, 120_000) == 1 && end.revents & Int16(POLLHUP) != 0)
     }
 
     func write(_ text: String) { #expect(write(text.utf8[...]) == text.utf8.count) }
