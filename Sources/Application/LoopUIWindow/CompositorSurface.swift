@@ -21,7 +21,7 @@ struct SurfaceSize: Hashable {
         self.height = min(max(1, height), Self.maxSide, Self.maxPixels / self.width)
     }
 
-    /// The scale of the outputs, or the next smaller one with which the pixels of the surface are no more than its memory may take.
+    /// Returns the greatest scale, at most `wanted`, with which the surface stays within the limits of its sides and pixels.
     func scale(_ wanted: Int) -> Int {
         var scale = min(max(1, wanted), Self.maxScale)
         while scale > 1,

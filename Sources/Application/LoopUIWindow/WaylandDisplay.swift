@@ -17,8 +17,10 @@ internal import RunLoopsEvents
 /// for a slow or stopped compositor and no queue grows.
 ///
 /// The compositor draws the title bar if it offers to (xdg-decoration); otherwise the window has none. Ctrl-Shift-V
-/// and Shift-Insert paste the clipboard, and text that the program copies is on the clipboard for other programs. On a screen with a scale, letters have that many pixels for each pixel of a screen without one;
-/// of several screens that the window is on, the greatest scale counts.
+/// and Shift-Insert paste the clipboard, and text that the program copies is on the clipboard for other programs.
+///
+/// On a screen with a scale, letters are drawn with the pixels of the screen. A window on several screens has the greatest
+/// of their scales.
 @MainActor public final class WaylandDisplay: Display {
     /// The size of the window, in whole cells.
     public private(set) var size: Size
