@@ -74,6 +74,16 @@ extension TestMemory {
         write(other, at: address + 512 + 16)
         write(1, at: address + 512 + 32)
     }
+
+    /// Writes a record that has the name of a task.
+    fileprivate func writeName(_ name: String, at address: UInt64) {
+        write(6, at: address)
+        write(0, at: address + 8)
+        write(address + 24, at: address + 16)
+        for (index, byte) in (Array(name.utf8) + [0]).enumerated() {
+            write(UInt64(byte), at: address + 24 + UInt64(index), bytes: 1)
+        }
+    }
 }
 
 @Suite("The reader of tasks", .ownThread, .timeLimit(.minutes(60)))
@@ -168,6 +178,8 @@ struct TaskReaderTests {
         let memory = TestMemory()
         var reader = try reader(memory)
         memory.writeTask(at: 0x4000, id: 1, waitsFor: 0x4000)
+        memory.write(0x4300, at: 0x4000 + 104)
+        memory.writeName("busy", at: 0x4300)
         var resume: UInt64 = 0x7000
         memory.willRead = { memory in
             resume += 1
@@ -175,6 +187,28 @@ struct TaskReaderTests {
         }
         let task = try task(at: 0x4000, &reader)
         #expect(!task.isSettled && task.wait == nil && task.identifier == 1)
+        #expect(task.name == "busy")
+    }
+
+    @Test(arguments: [true, false])
+    func `a task is read again if the list of its records leads into memory that it has freed`(inBlocks: Bool) throws {
+        let memory = TestMemory()
+        var reader = try reader(memory)
+        memory.writeTask(at: 0x4000, id: 1, waitsFor: 0x4000)
+        memory.writeName("worker", at: 0x4300)
+        // The record of a group that the task has left and enters again.
+        memory.write(0x4400, at: 0x4000 + 104)
+        memory.write(0x7F86_3D2C_70E8, at: 0x4400)
+        memory.places = []
+        memory.willRead = { memory in
+            // Behind at least two looks, which are equal.
+            guard memory.places.count == 16 else { return }
+            memory.write(2, at: 0x4400)
+            memory.write(0x4300, at: 0x4408)
+        }
+        let task = try inBlocks ? #require(reader.tasks(at: [0x4000]).first) : task(at: 0x4000, &reader)
+        #expect(task.name == "worker")
+        #expect(task.isSettled)
     }
 
     @Test func `a task at the address of one that has ended is not what a task waits for`() throws {

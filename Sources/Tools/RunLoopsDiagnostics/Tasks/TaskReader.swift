@@ -98,7 +98,7 @@ struct TaskReader<Memory: TaskMemory> {
             let looks = batch.map { look(at: $0, in: first) }
             // All of the second reads are after all of the first: what is equal in both was so between.
             for (address, look) in zip(batch, looks) {
-                if let look, look == self.look(at: address, in: second) {
+                if let look, !look.isTorn, look == self.look(at: address, in: second) {
                     tasks.append(look.task)
                     continue
                 }
@@ -119,6 +119,8 @@ struct TaskReader<Memory: TaskMemory> {
         let header: Header
         let dependency: Dependency?
         var task: TaskRecord
+        /// Whether the parts are of different times: the task has changed between them.
+        var isTorn: Bool
     }
 
     /// Returns a task as it is in a cache; `nil` also for a task that is not in one block.
@@ -134,9 +136,10 @@ struct TaskReader<Memory: TaskMemory> {
         guard let header = header(at: address, in: memory), isTask(header) else { return nil }
         var task = record(header, at: address)
         let dependency = dependency(header, in: memory)
-        task.name = name(header.records, in: memory)
+        let name = name(header.records, in: memory)
+        task.name = name.text
         if task.state == .suspended || task.state == .enqueued { task.frames = frames(header, in: memory) }
-        return Look(header: header, dependency: dependency, task: task)
+        return Look(header: header, dependency: dependency, task: task, isTorn: !name.isOfRecords)
     }
 
     /// Returns the task at an address.
@@ -145,20 +148,27 @@ struct TaskReader<Memory: TaskMemory> {
     /// - Complexity: O(1): the numbers of attempts, records and frames are limited.
     mutating func task(at address: UInt64) -> TaskRecord? {
         // All parts are compared, and not the header alone: between its two reads, a task may have entered and left a group, whose
-        // record is one of the list that has the name.
+        // record is one of the list that has the name. The header is also read after the parts, because two looks at memory
+        // that the task has freed are equal too.
         var before: Look?
+        // A task keeps its name.
+        var named: TaskRecord?
         for attempt in 0...Self.maxAttempts {
             guard var look = parts(at: address, in: memory) else { return nil }
             // A task that waits keeps the other one alive between the two looks.
             look.task.wait = look.dependency.map { wait($0, in: memory) }
-            if look == before { return look.task }
+            if look.header != header(at: address, in: memory) { look.isTorn = true }
+            if !look.isTorn, look == before { return look.task }
+            if look.task.name != nil { named = look.task }
             if attempt > 0 { retries += 1 }
             before = look
         }
-        before?.task.isSettled = false
-        before?.task.wait = nil
-        before?.task.frames = []
-        return before?.task
+        guard var task = before?.task else { return nil }
+        task.isSettled = false
+        task.wait = nil
+        task.frames = []
+        task.name = named?.identifier == task.identifier ? named?.name : nil
+        return task
     }
 
     private func header(at address: UInt64, in memory: some TaskMemory) -> Header? {
@@ -202,15 +212,19 @@ struct TaskReader<Memory: TaskMemory> {
             parent: header.parent == 0 ? nil : header.parent, group: header.group == 0 ? nil : header.group)
     }
 
-    /// Returns the name in a task's records.
-    private func name(_ first: UInt64, in memory: some TaskMemory) -> String? {
+    /// Returns the name in the list of a task's records, and whether the list consists of records: it does not if it was
+    /// followed into memory that the task has freed.
+    private func name(_ first: UInt64, in memory: some TaskMemory) -> (text: String?, isOfRecords: Bool) {
         var place = first
-        for _ in 0..<Self.maxRecords {
-            guard place != 0, let record = memory.words(3, at: place) else { return nil }
-            if record[0] & 0xFF == 6 { return memory.text(at: record[2], most: Self.maxNameLength) }
+        for _ in 0..<Self.maxRecords where place != 0 {
+            guard let record = memory.words(3, at: place), RecordKind.isKnown(record[0]) else { return (nil, false) }
+            if record[0] == RecordKind.name {
+                let text = memory.text(at: record[2], most: Self.maxNameLength)
+                return (text, text != nil)
+            }
             place = record[1]
         }
-        return nil
+        return (nil, place == 0)
     }
 
     private func dependency(_ header: Header, in memory: some TaskMemory) -> Dependency? {
@@ -303,6 +317,14 @@ private enum Flag {
     static let enqueued: UInt32 = 0x1000
     static let complete: UInt32 = 0x2000
     static let dependency: UInt32 = 0x4000
+}
+
+/// Kinds of the records of a task.
+private enum RecordKind {
+    static let name: UInt64 = 6
+
+    /// Whether a kind is one of the runtime's: up to the name, or one that the runtime keeps for itself.
+    static func isKnown(_ kind: UInt64) -> Bool { kind <= name || (192..<256).contains(kind) }
 }
 
 /// A page of memory, read as a whole.
