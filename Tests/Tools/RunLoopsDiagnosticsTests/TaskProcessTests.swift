@@ -267,6 +267,47 @@ struct TaskProcessTests {
         #expect(found.bytes == 0)
     }
 
+    @Test func `words behind a page that cannot be read are found`() throws {
+        let (page, pages) = (sysconf(CInt(_SC_PAGESIZE)), 3)
+        let start = try #require(
+            mmap(nil, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
+        try #require(start != MAP_FAILED)
+        let word: UInt64 = 0x1234_5678_9ABC_DEF3
+        // SAFETY: both are in the pages that were mapped, and the page between them is not accessed.
+        for offset in [0, 2 * page] { start.storeBytes(of: word, toByteOffset: offset, as: UInt64.self) }
+        defer { munmap(start, pages * page) }
+        // A page behind the end of its file.
+        var name = Array("/tmp/pages-XXXXXX".utf8CString)
+        let file = mkstemp(&name)
+        try #require(file >= 0)
+        unlink(name)
+        defer { close(file) }
+        let middle = mmap(start + page, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, file, 0)
+        try #require(middle == start + page)
+        let first = UInt64(UInt(bitPattern: start))
+        let region = ProcessMemory.Region(
+            start: first, end: first + UInt64(pages * page), canHaveTasks: true, path: [])
+        // With the kernel's table of pages, it would be left out before.
+        let memory = try ProcessMemory(of: getpid(), asksForPages: false)
+        let found = memory.addresses(of: word, in: [region], most: 9)
+        #expect(found.addresses == [first, first + UInt64(2 * page)])
+        #expect(found.bytes == UInt64(2 * page))
+    }
+
+    @Test func `a region that grew while the list was made is listed once`() {
+        let list = """
+            1000-3000 rw-p 00000000 00:00 0
+            1000-5000 rw-p 00000000 00:00 0
+            2000-5000 rw-p 00000000 00:00 0
+            6000-7000 r--p 00000000 08:01 12 /lib/a b
+
+            """
+        let regions = ProcessMemory.regions(Array(list.utf8))
+        #expect(regions.map(\.start) == [0x1000, 0x3000, 0x6000])
+        #expect(regions.map(\.end) == [0x3000, 0x5000, 0x7000])
+        #expect(regions.map(\.canHaveTasks) == [true, true, false])
+    }
+
     // MARK: Agreement
 
     @Test(arguments: [1, 10, 100, 1000])

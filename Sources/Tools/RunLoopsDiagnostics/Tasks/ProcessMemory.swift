@@ -47,15 +47,17 @@ final class ProcessMemory: SearchableMemory {
 
     /// Opens the memory of a process.
     ///
-    /// - Parameter process: The number of the process. Its memory can be read by those who may trace it.
-    init(of process: Int32) throws(Refusal) {
+    /// - Parameters:
+    ///   - process: The number of the process. Its memory can be read by those who may trace it.
+    ///   - asksForPages: Whether pages that the process has never touched are left out of a search.
+    init(of process: Int32, asksForPages: Bool = true) throws(Refusal) {
         self.process = process
         isOwn = process == getpid()
         scratch = SharedScratch(count: Self.pieceBytes)
         let memory = Self.open(process, "mem")
         guard memory >= 0 else { throw memory == -EACCES || memory == -EPERM ? .notPermitted : .noProcess }
         self.memory = PrivateDescriptor(adopting: memory)
-        let pages = Self.open(process, "pagemap")
+        let pages = asksForPages ? Self.open(process, "pagemap") : -1
         self.pages = pages >= 0 ? PrivateDescriptor(adopting: pages) : nil
         if list.isEmpty { throw .empty }
     }
@@ -69,20 +71,21 @@ final class ProcessMemory: SearchableMemory {
     static func folder(_ process: Int32) -> String { process == getpid() ? "/proc/thread-self" : "/proc/\(process)" }
 
     func read(_ address: UInt64, into buffer: UnsafeMutableRawBufferPointer) -> Bool {
-        count(address, into: buffer) == buffer.count
+        count(address, into: buffer).bytes == buffer.count
     }
 
-    /// Copies the memory from an address on, and returns the number of bytes up to what cannot be read.
-    private func count(_ address: UInt64, into buffer: UnsafeMutableRawBufferPointer) -> Int {
-        guard let start = buffer.baseAddress, let place = off_t(exactly: address) else { return 0 }
+    /// Copies the memory from an address on, and returns the number of bytes up to what cannot be read, and whether the
+    /// process has no memory any longer.
+    private func count(_ address: UInt64, into buffer: UnsafeMutableRawBufferPointer) -> (bytes: Int, isEnded: Bool) {
+        guard let start = buffer.baseAddress, let place = off_t(exactly: address) else { return (0, false) }
         var done = 0
         while done < buffer.count {
             // SAFETY: `done` is less than the size of the buffer.
             let count = pread(memory.number, start + done, buffer.count - done, place &+ off_t(done))
-            if count <= 0 { break }
+            if count <= 0 { return (done, count == 0) }
             done += count
         }
-        return done
+        return (done, false)
     }
 
     var symbolizer: Symbolizer { Symbolizer(isOwn ? .own : .process(process)) }
@@ -105,18 +108,25 @@ final class ProcessMemory: SearchableMemory {
         return list
     }
 
+    /// Returns the regions of a list in the order of their addresses.
+    ///
+    /// The kernel lists a region that grows while it makes the list a second time, with its new size. No two of the returned
+    /// regions overlap.
     static func regions(_ list: [UInt8]) -> [Region] {
-        list.split(separator: UInt8(ascii: "\n")).compactMap { line in
+        var last: UInt64 = 0
+        return list.split(separator: UInt8(ascii: "\n")).compactMap { line in
             // start-end rights offset device inode path
             let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 5)
             guard fields.count >= 5, let dash = fields[0].firstIndex(of: UInt8(ascii: "-")),
                 let start = UInt64(String(decoding: fields[0][..<dash], as: UTF8.self), radix: 16),
-                let end = UInt64(String(decoding: fields[0][(dash + 1)...], as: UTF8.self), radix: 16), start < end
+                let end = UInt64(String(decoding: fields[0][(dash + 1)...], as: UTF8.self), radix: 16), start < end,
+                last < end
             else { return nil }
+            defer { last = end }
             let path = fields.count > 5 ? fields[5].drop { $0 == UInt8(ascii: " ") } : []
             let rights = String(decoding: fields[1], as: UTF8.self)
             return Region(
-                start: start, end: end,
+                start: max(start, last), end: end,
                 canHaveTasks: rights.hasPrefix("rw") && rights.hasSuffix("p") && path.first != UInt8(ascii: "/")
                     && !path.elementsEqual("[vvar]".utf8) && end - start <= maxRegionBytes,
                 path: path)
@@ -141,12 +151,17 @@ final class ProcessMemory: SearchableMemory {
             while place < region.end, found.count < most {
                 let end = min(region.end, place &+ UInt64(Self.pieceBytes))
                 for touched in touched(place..<end) {
-                    // SAFETY: no part is longer than a piece.
-                    let part = UnsafeMutableRawBufferPointer(
-                        rebasing: piece[..<Int(touched.upperBound - touched.lowerBound)])
-                    let count = count(touched.lowerBound, into: part)
-                    looked += UInt64(count)
-                    Self.append(&found, word, in: part.baseAddress, count, at: touched.lowerBound, most: most)
+                    var start = touched.lowerBound
+                    while start < touched.upperBound {
+                        // SAFETY: no part is longer than a piece.
+                        let part = UnsafeMutableRawBufferPointer(rebasing: piece[..<Int(touched.upperBound - start)])
+                        let (count, isEnded) = count(start, into: part)
+                        if isEnded { return (found, looked) }
+                        looked += UInt64(count)
+                        Self.append(&found, word, in: part.baseAddress, count, at: start, most: most)
+                        // A page may have been given back meanwhile; those behind it are read.
+                        start += (UInt64(count) / Self.pageSize + 1) * Self.pageSize
+                    }
                 }
                 place = end
             }
