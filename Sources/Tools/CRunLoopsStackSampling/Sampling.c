@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -201,6 +202,13 @@ size_t rl_copy_used_memory(uint64_t from, void *to, size_t size) {
         done += (size_t)count;
     }
     return done;
+}
+
+_Static_assert(sizeof(rl_memory_part) == sizeof(struct iovec), "a part is what the kernel takes");
+
+bool rl_copy_parts(int32_t process, const rl_memory_part *parts, size_t count, void *to, size_t size) {
+    struct iovec local = {.iov_base = to, .iov_len = size};
+    return syscall(SYS_process_vm_readv, process, &local, 1L, parts, count, 0L) == (long)size;
 }
 
 #define HANDLER_STACK_SIZE (64 * 1024)

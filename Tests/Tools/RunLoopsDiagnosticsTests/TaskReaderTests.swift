@@ -134,8 +134,8 @@ struct TaskReaderTests {
         memory.writeTask(at: 0x5000, id: 2, waitsFor: 0x4000)
         memory.places = []
         memory.willRead = { memory in
-            // Behind the first look at the task and at what it depends on.
-            if memory.places.count == 3 { memory.writeTask(at: 0x4000, id: 1, waitsFor: 0x4000) }
+            // Behind the reads of two blocks: of the task and its wait, and of the other task.
+            if memory.places.count == 2 { memory.writeTask(at: 0x4000, id: 1, waitsFor: 0x4000) }
         }
         let task = try task(at: 0x4000, &reader)
         #expect(task.wait == .task(0x4000, identifier: 1))
@@ -160,18 +160,33 @@ struct TaskReaderTests {
         #expect(reader.retries == 1)
     }
 
-    @Test func `a task that is in two blocks is read by itself`() throws {
+    @Test func `a task in several blocks is read with its neighbours, and its parts once more`() throws {
         let memory = TestMemory()
         var reader = try reader(memory)
         // Its wait is in the next block.
         memory.writeTask(at: 0x4F00, id: 1, waitsFor: 0x6000)
         memory.writeTask(at: 0x6000, id: 2, waitsFor: 0x4F00)
         memory.places = []
-        #expect(reader.tasks(at: [0x4F00]).map(\.wait) == [.task(0x6000, identifier: 2)])
-        #expect(memory.places.contains { $0.address == 0x4F00 && $0.count < 300 })
-        memory.places = []
-        #expect(reader.tasks(at: [0x6000]).map(\.identifier) == [2])
-        #expect(memory.places.allSatisfy { $0.count == 4096 })
+        let tasks = reader.tasks(at: [0x4F00, 0x6000])
+        #expect(tasks.map(\.wait) == [.task(0x6000, identifier: 2), .task(0x4F00, identifier: 1)])
+        #expect(memory.places.filter { $0.count == 4096 }.map(\.address) == [0x4000, 0x5000, 0x6000])
+        // The task, its wait, and three numbers of the task that it waits for.
+        #expect(memory.places.filter { $0.count < 4096 }.count == 2 * 5)
+        #expect(reader.retries == 0)
+    }
+
+    @Test func `a task is settled beside a change of the task that it waits for`() throws {
+        let memory = TestMemory()
+        var reader = try reader(memory)
+        memory.writeTask(at: 0x4000, id: 1, waitsFor: 0x5000)
+        memory.writeTask(at: 0x5000, id: 2, waitsFor: 0)
+        var resume: UInt64 = 0x7000
+        memory.willRead = { memory in
+            resume += 1
+            memory.write(resume, at: 0x5000 + 56)
+        }
+        #expect(try task(at: 0x4000, &reader).wait == .task(0x5000, identifier: 2))
+        #expect(reader.retries == 0)
     }
 
     @Test func `a task that never ceases to change has no wait and is marked`() throws {
@@ -201,8 +216,8 @@ struct TaskReaderTests {
         memory.write(0x7F86_3D2C_70E8, at: 0x4400)
         memory.places = []
         memory.willRead = { memory in
-            // Behind at least two looks, which are equal.
-            guard memory.places.count == 16 else { return }
+            // Behind several looks, which are equal.
+            guard memory.places.count == 8 else { return }
             memory.write(2, at: 0x4400)
             memory.write(0x4300, at: 0x4408)
         }

@@ -64,6 +64,15 @@ int rl_sample_waiting(uint64_t stack_pointer, uint64_t counter, uint64_t stack_e
 void rl_use_memory(int descriptor);
 size_t rl_copy_used_memory(uint64_t from, void *to, size_t size);
 
+typedef struct {
+    uint64_t address;
+    uint64_t size;
+} rl_memory_part;
+
+// Copies parts of the memory of a process one behind the other, by one system call: as near to one moment as possible.
+// Returns whether all of them, `size` bytes, were copied.
+bool rl_copy_parts(int32_t process, const rl_memory_part *parts, size_t count, void *to, size_t size);
+
 // Code that is mapped, and the index of its tables for unwinding (.eh_frame_hdr); an `index_size` of 0: it has none.
 typedef struct {
     uint64_t start;

@@ -1,6 +1,9 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CRunLoopsStackSampling
+internal import RunLoopsLibC
+
 /// Memory that is read in whole blocks, each of them once.
 final class BlockCache<Memory: TaskMemory>: TaskMemory {
     /// The maximum number of blocks; when there are more, all are read anew.
@@ -20,13 +23,37 @@ final class BlockCache<Memory: TaskMemory>: TaskMemory {
         scratch = SharedScratch(count: Self.maxBlocks * memory.blockSize)
     }
 
-    /// The block of the reads since ``beginUse()``.
-    private var usedBlock: UInt64?
-    /// Whether all reads since ``beginUse()`` were in one block, which is of one time.
-    private(set) var isOfOneBlock = true
+    /// The parts that were read since ``beginUse()``.
+    private var parts: [rl_memory_part] = []
+    /// Their bytes, and room for as many that are read again.
+    private let copies = SharedScratch(count: 2 * maxCopied)
+    private static var maxCopied: Int { 16_384 }
+    private var copied = 0
 
-    /// Begins to observe which blocks are read.
-    func beginUse() { (usedBlock, isOfOneBlock) = (nil, true) }
+    /// Begins to keep what is read.
+    func beginUse() {
+        parts.removeAll(keepingCapacity: true)
+        copied = 0
+    }
+
+    /// Reads anew everything that was read since ``beginUse()``, and returns whether it is the same.
+    ///
+    /// The blocks are of different times. What is the same now was so together now.
+    var isUnchanged: Bool {
+        guard copied <= Self.maxCopied, let old = copies.bytes.baseAddress else { return false }
+        // SAFETY: there is room for `maxCopied` bytes twice.
+        let new = UnsafeMutableRawBufferPointer(start: old + Self.maxCopied, count: copied)
+        return memory.read(parts, into: new) && memcmp(old, old + Self.maxCopied, copied) == 0
+    }
+
+    private func keep(_ address: UInt64, _ bytes: UnsafeMutableRawBufferPointer) {
+        let end = copied + bytes.count
+        if end <= Self.maxCopied {
+            UnsafeMutableRawBufferPointer(rebasing: copies.bytes[copied..<end]).copyMemory(from: .init(bytes))
+            parts.append(rl_memory_part(address: address, size: UInt64(bytes.count)))
+        }
+        copied = end
+    }
 
     /// Forgets all blocks.
     func clear() { (slots, used) = ([:], 0) }
@@ -36,11 +63,10 @@ final class BlockCache<Memory: TaskMemory>: TaskMemory {
         while done < buffer.count {
             let place = address &+ UInt64(done)
             let start = place - place % size
-            if let usedBlock, usedBlock != start { isOfOneBlock = false }
-            usedBlock = start
             guard let block = block(at: start) else {
-                isOfOneBlock = false
-                return memory.read(address, into: buffer)
+                guard memory.read(address, into: buffer) else { return false }
+                keep(address, buffer)
+                return true
             }
             let inside = Int(place % size)
             let part = block[inside..<min(block.count, inside + buffer.count - done)]
@@ -48,6 +74,7 @@ final class BlockCache<Memory: TaskMemory>: TaskMemory {
                 .copyMemory(from: UnsafeRawBufferPointer(rebasing: part))
             done += part.count
         }
+        keep(address, buffer)
         return true
     }
 

@@ -74,6 +74,13 @@ final class ProcessMemory: SearchableMemory {
         count(address, into: buffer).bytes == buffer.count
     }
 
+    func read(_ parts: [rl_memory_part], into buffer: UnsafeMutableRawBufferPointer) -> Bool {
+        // A filter of system calls may end a program that reads its own memory in this way, but not by its file. Another
+        // process may have the number by now: its memory is not what was read before.
+        !isOwn && rl_copy_parts(process, parts, parts.count, buffer.baseAddress, buffer.count)
+            || readOneByOne(parts, into: buffer)
+    }
+
     /// Copies the memory from an address on, and returns the number of bytes up to what cannot be read, and whether the
     /// process has no memory any longer.
     private func count(_ address: UInt64, into buffer: UnsafeMutableRawBufferPointer) -> (bytes: Int, isEnded: Bool) {

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CRunLoopsStackSampling
+
 /// Memory in which tasks are found and read: of this process, of another one, or of a test.
 protocol TaskMemory {
     /// The number of bytes that are read at a time when many are needed; a power of two.
@@ -10,6 +12,11 @@ protocol TaskMemory {
     ///
     /// - Returns: Whether the whole buffer could be filled; its contents are undefined otherwise.
     func read(_ address: UInt64, into buffer: UnsafeMutableRawBufferPointer) -> Bool
+
+    /// Copies parts of the memory one behind the other, as near to one moment as the system can.
+    ///
+    /// - Returns: Whether all of them could be read; the buffer, which has their size, is undefined otherwise.
+    func read(_ parts: [rl_memory_part], into buffer: UnsafeMutableRawBufferPointer) -> Bool
 }
 
 /// The whole memory of a process, in which tasks are searched.
@@ -35,6 +42,20 @@ protocol SearchableMemory: TaskMemory {
 extension TaskMemory {
     /// Four pages.
     var blockSize: Int { 16_384 }
+
+    func read(_ parts: [rl_memory_part], into buffer: UnsafeMutableRawBufferPointer) -> Bool {
+        readOneByOne(parts, into: buffer)
+    }
+
+    /// Copies parts of the memory one behind the other.
+    func readOneByOne(_ parts: [rl_memory_part], into buffer: UnsafeMutableRawBufferPointer) -> Bool {
+        var done = 0
+        return parts.allSatisfy { part in
+            let end = done + Int(part.size)
+            defer { done = end }
+            return read(part.address, into: UnsafeMutableRawBufferPointer(rebasing: buffer[done..<end]))
+        }
+    }
 
     /// Returns the number at an address; `nil` if it cannot be read.
     func number<Number: FixedWidthInteger & BitwiseCopyable>(_: Number.Type, at address: UInt64) -> Number? {

@@ -49,7 +49,8 @@ struct TaskReader<Memory: TaskMemory> {
 
     let memory: Memory
     let runtime: TaskRuntime
-    private let scratch = SharedScratch(count: Window.bytes + 4096)
+    private let scratch = SharedScratch(count: 4096)
+    private let cache: BlockCache<Memory>
     /// Whether an address is one of code.
     private let isCode: (UInt64) -> Bool
     /// How often a task was read again because it had changed.
@@ -59,12 +60,12 @@ struct TaskReader<Memory: TaskMemory> {
 
     init(memory: Memory, runtime: TaskRuntime, isCode: @escaping (UInt64) -> Bool = { _ in true }) {
         self.memory = memory
+        cache = BlockCache(memory)
         self.isCode = isCode
         self.runtime = runtime
     }
 
-    /// The fields of a task that change when it does.
-    private struct Header: Equatable {
+    private struct Header {
         var metadata: UInt64
         var references: UInt64
         var flags: UInt32
@@ -78,68 +79,35 @@ struct TaskReader<Memory: TaskMemory> {
         var group: UInt64
     }
 
-    private struct Dependency: Equatable {
+    private struct Dependency {
         var object: UInt64
         var kind: UInt32
     }
 
     /// Returns the tasks at addresses; nothing for an address without a task.
     ///
-    /// The memory is read in blocks, because system calls are what a program with many tasks takes time for. Each block is read
-    /// twice. A task that differs, or is not in one block, is read by itself: two blocks are not of the same time.
+    /// The memory is read in blocks, because system calls are what a program with many tasks takes time for. What was read of a
+    /// task is then read once more, by one call, and compared: blocks are not of one time.
     ///
     /// - Complexity: O(n) in the addresses, if those of tasks that are made together are near each other.
     mutating func tasks(at addresses: [UInt64]) -> [TaskRecord] {
-        let (first, second) = (BlockCache(memory), BlockCache(memory))
         var tasks: [TaskRecord] = []
-        var next = 0
-        while next < addresses.count {
-            let batch = addresses[next..<min(addresses.count, next + Self.batchSize)]
-            let looks = batch.map { look(at: $0, in: first) }
-            // All of the second reads are after all of the first: what is equal in both was so between.
-            for (address, look) in zip(batch, looks) {
-                if let look, !look.isTorn, look == self.look(at: address, in: second) {
-                    tasks.append(look.task)
-                    continue
-                }
-                if look != nil { retries += 1 }
-                if let task = task(at: address) { tasks.append(task) }
-            }
-            first.clear()
-            second.clear()
-            next = batch.endIndex
+        for (index, address) in addresses.enumerated() {
+            if index % Self.batchSize == 0 { cache.clear() }
+            if let task = task(inBlocksAt: address) ?? task(at: address) { tasks.append(task) }
         }
+        cache.clear()
         return tasks
     }
 
     private static var batchSize: Int { 256 }
 
-    /// A task as it was read once.
-    private struct Look: Equatable {
-        let header: Header
-        let dependency: Dependency?
-        var task: TaskRecord
-        /// Whether the parts are of different times: the task has changed between them.
-        var isTorn: Bool
-    }
-
-    /// Returns a task as it is in a cache; `nil` also for a task that is not in one block.
-    private func look(at address: UInt64, in cache: BlockCache<Memory>) -> Look? {
-        cache.beginUse()
-        guard var look = parts(at: address, in: cache), cache.isOfOneBlock else { return nil }
-        look.task.wait = look.dependency.map { wait($0, in: cache) }
-        return look
-    }
-
-    /// Returns a task without what it waits for.
-    private func parts(at address: UInt64, in memory: some TaskMemory) -> Look? {
-        guard let header = header(at: address, in: memory), isTask(header) else { return nil }
-        var task = record(header, at: address)
-        let dependency = dependency(header, in: memory)
-        let name = name(header.records, in: memory)
-        task.name = name.text
-        if task.state == .suspended || task.state == .enqueued { task.frames = frames(header, in: memory) }
-        return Look(header: header, dependency: dependency, task: task, isTorn: !name.isOfRecords)
+    /// Returns the task at an address as it is in the blocks that were read before; `nil` if it has changed since, or was none.
+    private mutating func task(inBlocksAt address: UInt64) -> TaskRecord? {
+        guard let look = look(at: address) else { return nil }
+        if isRight(look) { return look.task }
+        retries += 1
+        return nil
     }
 
     /// Returns the task at an address.
@@ -147,49 +115,75 @@ struct TaskReader<Memory: TaskMemory> {
     /// - Returns: `nil` if there is no task, or no longer.
     /// - Complexity: O(1): the numbers of attempts, records and frames are limited.
     mutating func task(at address: UInt64) -> TaskRecord? {
-        // All parts are compared, and not the header alone: between its two reads, a task may have entered and left a group, whose
-        // record is one of the list that has the name. The header is also read after the parts, because two looks at memory
-        // that the task has freed are equal too.
-        var before: Look?
-        // A task keeps its name.
-        var named: TaskRecord?
-        for attempt in 0...Self.maxAttempts {
-            guard var look = parts(at: address, in: memory) else { return nil }
-            // A task that waits keeps the other one alive between the two looks.
-            look.task.wait = look.dependency.map { wait($0, in: memory) }
-            if look.header != header(at: address, in: memory) { look.isTorn = true }
-            if !look.isTorn, look == before { return look.task }
-            if look.task.name != nil { named = look.task }
-            if attempt > 0 { retries += 1 }
-            before = look
+        var last: TaskRecord?
+        var name: String?
+        for _ in 0...Self.maxAttempts {
+            cache.clear()
+            guard let look = look(at: address) else { return nil }
+            if isRight(look) { return look.task }
+            retries += 1
+            // A task keeps its name; another one at the address has another name, or none.
+            if last?.identifier != look.task.identifier { name = nil }
+            name = look.task.name ?? name
+            last = look.task
         }
-        guard var task = before?.task else { return nil }
-        task.isSettled = false
-        task.wait = nil
-        task.frames = []
-        task.name = named?.identifier == task.identifier ? named?.name : nil
-        return task
+        last?.isSettled = false
+        last?.wait = nil
+        last?.frames = []
+        last?.name = name
+        return last
     }
 
-    private func header(at address: UInt64, in memory: some TaskMemory) -> Header? {
-        // The fields of a child are behind the task. They may not be there if the task is not a child.
+    /// A task as it was read once, in parts that may be of different times.
+    private struct Look {
+        var task: TaskRecord
+        /// Whether the list of the task's records consists of records: it does not if it was followed into memory that the task
+        /// has freed.
+        var hasRecords: Bool
+    }
+
+    /// Whether the parts of a look are together what the task is now.
+    private func isRight(_ look: Look) -> Bool { look.hasRecords && cache.isUnchanged }
+
+    /// Returns a task as it is in the cache.
+    private func look(at address: UInt64) -> Look? {
+        cache.beginUse()
+        guard let header = header(at: address), isTask(header) else { return nil }
+        var task = record(header, at: address)
+        let name = name(header.records)
+        task.name = name.text
+        if task.state == .suspended || task.state == .enqueued { task.frames = frames(header) }
+        task.wait = dependency(header).map { wait($0) }
+        return Look(task: task, hasRecords: name.isOfRecords)
+    }
+
+    private func header(at address: UInt64) -> Header? {
         let size = Int(layout.size)
-        let bytes = UnsafeMutableRawBufferPointer(rebasing: scratch.bytes[Window.bytes..<Window.bytes + size + 24])
-        let own = UnsafeMutableRawBufferPointer(rebasing: bytes[..<size])
-        let isWhole = memory.read(address, into: bytes)
-        guard isWhole || memory.read(address, into: own) else { return nil }
-        // SAFETY: every offset of a layout is inside the task, and the bytes up to `size` or `size` + 24 were read.
+        let bytes = UnsafeMutableRawBufferPointer(rebasing: scratch.bytes[..<size])
+        guard cache.read(address, into: bytes) else { return nil }
+        // SAFETY: every offset of a layout is inside the task, whose bytes were read.
         func word(_ offset: Int) -> UInt64 { bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self) }
         func half(_ offset: Int) -> UInt32 { bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self) }
         let flags = half(layout.flags)
-        let isChild = isWhole && flags & Flag.child != 0
+        // The fields of a child are behind the task: its parent, the next child, and its group.
+        let child = flags & Flag.child != 0 ? cache.words(3, at: address &+ layout.size) : nil
         return Header(
             metadata: word(0), references: word(8), flags: flags,
             identifier: UInt64(half(layout.identifier)) | UInt64(half(layout.upperIdentifier)) << 32,
             resume: word(layout.resume), context: word(layout.context), status: half(layout.status),
             records: word(layout.records), dependency: word(layout.dependency),
-            parent: isChild ? word(size) : 0,
-            group: isChild && flags & Flag.groupChild != 0 ? word(size + 16) : 0)
+            parent: child?[0] ?? 0, group: flags & Flag.groupChild != 0 ? child?[2] ?? 0 : 0)
+    }
+
+    /// Returns the identifier of the task that another one waits for; 0 if there is none.
+    ///
+    /// Nothing else of it is read: it may change without pause, and the other task would too.
+    private func identifier(ofTaskAt address: UInt64) -> UInt64 {
+        guard cache.number(UInt64.self, at: address) == runtime.metadata,
+            let lower = cache.number(UInt32.self, at: address &+ UInt64(layout.identifier)),
+            let upper = cache.number(UInt32.self, at: address &+ UInt64(layout.upperIdentifier))
+        else { return 0 }
+        return UInt64(lower) | UInt64(upper) << 32
     }
 
     /// Whether the memory is a task's: the word of a task may be on a stack too, or in memory that was freed.
@@ -212,14 +206,13 @@ struct TaskReader<Memory: TaskMemory> {
             parent: header.parent == 0 ? nil : header.parent, group: header.group == 0 ? nil : header.group)
     }
 
-    /// Returns the name in the list of a task's records, and whether the list consists of records: it does not if it was
-    /// followed into memory that the task has freed.
-    private func name(_ first: UInt64, in memory: some TaskMemory) -> (text: String?, isOfRecords: Bool) {
+    /// Returns the name in the list of a task's records, and whether the list consists of records.
+    private func name(_ first: UInt64) -> (text: String?, isOfRecords: Bool) {
         var place = first
         for _ in 0..<Self.maxRecords where place != 0 {
-            guard let record = memory.words(3, at: place), RecordKind.isKnown(record[0]) else { return (nil, false) }
+            guard let record = cache.words(3, at: place), RecordKind.isKnown(record[0]) else { return (nil, false) }
             if record[0] == RecordKind.name {
-                let text = memory.text(at: record[2], most: Self.maxNameLength)
+                let text = cache.text(at: record[2], most: Self.maxNameLength)
                 return (text, text != nil)
             }
             place = record[1]
@@ -227,19 +220,17 @@ struct TaskReader<Memory: TaskMemory> {
         return (nil, place == 0)
     }
 
-    private func dependency(_ header: Header, in memory: some TaskMemory) -> Dependency? {
+    private func dependency(_ header: Header) -> Dependency? {
         guard header.status & Flag.dependency != 0, header.status & Flag.complete == 0, header.dependency != 0,
-            let record = memory.words(5, at: header.dependency)
+            let record = cache.words(5, at: header.dependency)
         else { return nil }
         return Dependency(object: record[2], kind: UInt32(truncatingIfNeeded: record[4]))
     }
 
-    private func wait(_ dependency: Dependency, in memory: some TaskMemory) -> TaskRecord.Wait {
+    private func wait(_ dependency: Dependency) -> TaskRecord.Wait {
         switch dependency.kind {
         case 1:
-            let other = header(at: dependency.object, in: memory)
-            let identifier = other.map { isTask($0) ? $0.identifier : 0 } ?? 0
-            return .task(dependency.object, identifier: identifier)
+            return .task(dependency.object, identifier: identifier(ofTaskAt: dependency.object))
         case 2: return .continuation
         case 3: return .group(dependency.object)
         case 4: return .executor(dependency.object)
@@ -248,21 +239,19 @@ struct TaskReader<Memory: TaskMemory> {
     }
 
     /// Returns the functions that the task and those that wait for it inside the task resume with.
-    private func frames(_ header: Header, in memory: some TaskMemory) -> [UInt64] {
+    private func frames(_ header: Header) -> [UInt64] {
         var frames = [header.resume]
         if runtime.adapters.contains(header.resume), header.context != 0,
-            let entry = memory.number(UInt64.self, at: header.context &- layout.entry)
+            let entry = cache.number(UInt64.self, at: header.context &- layout.entry)
         {
             frames.append(entry)
         }
         var place = header.context
-        // Most contexts of a task are in one page, which is read once.
-        var window = Window(scratch)
-        while frames.count < Self.maxFrames, place != 0, let frame = window.pair(at: place, in: memory) {
-            if frame.1 != 0 { frames.append(frame.1) }
+        while frames.count < Self.maxFrames, place != 0, place % 16 == 0, let frame = cache.words(2, at: place) {
+            if frame[1] != 0 { frames.append(frame[1]) }
             // A context that names itself would fill the list.
-            if frame.0 == place { break }
-            place = frame.0
+            if frame[0] == place { break }
+            place = frame[0]
         }
         return frames
     }
@@ -325,31 +314,4 @@ private enum RecordKind {
 
     /// Whether a kind is one of the runtime's: up to the name, or one that the runtime keeps for itself.
     static func isKnown(_ kind: UInt64) -> Bool { kind <= name || (192..<256).contains(kind) }
-}
-
-/// A page of memory, read as a whole.
-private struct Window {
-    static let bytes = 4096
-    private let page: UnsafeMutableRawBufferPointer
-    private var start: UInt64 = 1
-
-    /// - Parameter scratch: At least a page, at its beginning.
-    init(_ scratch: SharedScratch) { page = UnsafeMutableRawBufferPointer(rebasing: scratch.bytes[..<Self.bytes]) }
-
-    /// Returns the two words at an address; `nil` if they cannot be read.
-    mutating func pair(at address: UInt64, in memory: some TaskMemory) -> (UInt64, UInt64)? {
-        // Contexts are aligned to 16 bytes, and do not cross the end of a page.
-        guard address % 16 == 0 else { return nil }
-        let first = address & ~4095
-        if first != start {
-            start = 1
-            guard memory.read(first, into: page) else { return nil }
-            start = first
-        }
-        let offset = Int(address % 4096)
-        // SAFETY: the page was read; the offset is a multiple of 16.
-        return (
-            page.load(fromByteOffset: offset, as: UInt64.self), page.load(fromByteOffset: offset + 8, as: UInt64.self)
-        )
-    }
 }
