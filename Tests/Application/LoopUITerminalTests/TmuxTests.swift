@@ -108,6 +108,33 @@ struct TmuxTests {
         try expect(["1", "$"])
     }
 
+    @Test func `A part of the screen is in its place after sizes that change without pause, with lines printed meanwhile`() throws {
+        let program = try #require(PseudoTerminal.program)
+        defer { end() }
+        try run(
+            #"new-session -d -x 50 -y 12 "before=\$(stty -g); '\#(program)' part; "#
+                + #"[ \"\$(stty -g)\" = \"\$before\" ] && echo restored; sleep 1000""#)
+        try expect(containing: "row 2 of 3, 50 columns, 0 keys.")
+        var random = SeededRandom(56)
+        let printed = 100
+        for _ in 0..<printed {
+            try run(
+                "resize-window -x \(Int.random(in: 20...70, using: &random)) -y \(Int.random(in: 5...30, using: &random))"
+                    + " \\; send-keys p")
+        }
+        try run("resize-window -x 60 -y 12")
+        try expect(containing: "row 2 of 3, 60 columns, \(printed) keys.")
+        try run("send-keys q")
+        try expect(containing: "restored")
+        // Joins what was wrapped. Copies of the part may be left above, where tmux wrapped its rows.
+        let lines = try run("capture-pane -p -J -S -").split(separator: "\n")
+            .map { $0.drop { $0 == " " }.split(separator: " ").joined(separator: " ") }
+        #expect(lines.filter { $0.hasPrefix("printed ") } == (1...printed).map { "printed \($0)." })
+        #expect(
+            lines.filter { !$0.isEmpty }.suffix(4)
+                == (0..<3).map { "row \($0) of 3, 60 columns, \(printed + 1) keys." } + ["restored"])
+    }
+
     @Test func `Copied text reaches the terminal's clipboard`() throws {
         let program = try #require(PseudoTerminal.program)
         defer { end() }

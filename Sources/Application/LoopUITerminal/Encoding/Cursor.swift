@@ -37,6 +37,9 @@ enum Cursor {
 
     /// Appends a sequence that moves the cursor to a column, and by rows from the row in which it is.
     ///
+    /// A line feed makes room where the screen ends, which may be shorter by now than the program knows. A move down would end
+    /// there, and the next one up would come too far.
+    ///
     /// - Parameters:
     ///   - old: The position of the cursor; `nil` if the column is not certain.
     ///   - row: The row of the cursor.
@@ -44,7 +47,7 @@ enum Cursor {
     ///   - bytes: The bytes to append to.
     static func step(from old: Place?, row: Int, to new: Place, into bytes: inout [UInt8]) {
         if new.y < row { up(row - new.y, into: &bytes) }
-        if new.y > row { sequence(new.y - row == 1 ? 0 : new.y - row, 0, UInt8(ascii: "B"), into: &bytes) }
+        for _ in row..<max(row, new.y) { bytes.append(0x0A) }
         if old?.x == new.x { return }
         if new.x == 0 { bytes.append(0x0D) } else { sequence(new.x + 1, 0, UInt8(ascii: "G"), into: &bytes) }
     }

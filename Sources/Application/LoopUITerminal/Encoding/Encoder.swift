@@ -64,8 +64,7 @@ struct Encoder {
     /// The bytes that move the cursor below the part.
     var closing: String {
         guard isPart, let shown else { return "" }
-        let rows = shown.height - 1 - row
-        return (rows > 0 ? "\u{1B}[\(rows)B" : "") + "\r\n"
+        return String(repeating: "\n", count: max(0, shown.height - 1 - row)) + "\r\n"
     }
 
     /// Returns the bytes that write lines above the part, which moves down.
@@ -117,6 +116,8 @@ struct Encoder {
         // The title of a terminal of which the program has a part is the shell's.
         if !isPart, let text = frame.title, text != title { encode(title: text) }
         encode(cursor: frame.cursor, in: new)
+        // The beginning of the part is the one place that is the same after the terminal has wrapped rows anew, or cut them.
+        if isPart, !isCursorShown { move(to: 0, 0) }
         guard hasSynchronizedUpdates, isWhole || bytes.count > Self.most else { return bytes }
         return Array("\u{1B}[?2026h".utf8) + bytes + Array("\u{1B}[?2026l".utf8)
     }
@@ -197,6 +198,7 @@ struct Encoder {
     }
 
     private mutating func move(to x: Int, _ y: Int) {
+        if let place, place == (x, y) { return }
         if isPart {
             Cursor.step(from: place, row: row, to: (x, y), into: &bytes)
         } else {
@@ -252,7 +254,7 @@ struct Encoder {
         if let cursor, let x = Int(exactly: cursor.x.rounded()), let y = Int(exactly: cursor.y.rounded()),
             area.columns.contains(x), area.rows.contains(y)
         {
-            if place.map({ $0 != (x, y) }) ?? true { move(to: x, y) }
+            move(to: x, y)
             if !isCursorShown { write("\u{1B}[?25h") }
             isCursorShown = true
         } else if isCursorShown {
