@@ -28,6 +28,15 @@ package enum Sanitizer {
     package static var isAny: Bool { isThread || isAddress }
 }
 
+/// Repeats a measurement until `isPrompt` has returned true; false if plenty of time has passed.
+///
+/// On a busy machine each of a fixed number of runs may be late; code that waits for too long is late in all of them.
+package func repeatUntilPrompt(_ isPrompt: () throws -> Bool) rethrows -> Bool {
+    let limit = ContinuousClock.now + plenty
+    repeat { if try isPrompt() { return true } } while ContinuousClock.now < limit
+    return false
+}
+
 extension RunLoop {
     /// Runs until it is stopped, or has nothing left, or plenty of time has passed.
     package func runPlenty(_ mode: Mode = .default, returnsAfterSource: Bool = false) -> RunResult {

@@ -13,41 +13,18 @@ private struct Leftovers: Equatable, CustomStringConvertible {
     var children: [String]
 
     static var now: Leftovers {
-        // Threads of Swift's pool have the name of the process.
-        let own = text("/proc/self/comm")
-        let tasks = entries("/proc/self/task")
         let kept = ["anon_inode:[eventpoll]", "anon_inode:[eventfd]", "anon_inode:[timerfd]"]
         return Leftovers(
-            descriptors: entries("/proc/self/fd").map { target("/proc/self/fd/\($0)") }
+            descriptors: namesOfEntries("/proc/self/fd").map { target("/proc/self/fd/\($0)") }
                 // The folder that is being listed is gone, or is one of this process.
                 .filter { !kept.contains($0) && $0 != "" && !$0.hasPrefix("/proc/") }.sorted(),
-            threads: tasks.map { text("/proc/self/task/\($0)/comm") }
-                .filter { $0 != own && $0 != "" && !$0.contains("qos") && !$0.hasPrefix("SWT ") }.sorted(),
-            children: tasks.flatMap { text("/proc/self/task/\($0)/children").split(separator: " ").map(String.init) }
-                .sorted())
+            threads: namesOfOwnThreads(),
+            children: namesOfEntries("/proc/self/task")
+                .flatMap { firstLine("/proc/self/task/\($0)/children").split(separator: " ").map(String.init) }.sorted()
+        )
     }
 
     var description: String { "descriptors \(descriptors), threads \(threads), children \(children)" }
-
-    private static func entries(_ path: String) -> [String] {
-        guard let directory = opendir(path) else { return [] }
-        defer { closedir(directory) }
-        var names: [String] = []
-        while let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name.first != "." { names.append(name) }
-        }
-        return names
-    }
-
-    private static func text(_ path: String) -> String {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return "" }
-        defer { close(descriptor) }
-        return String(readText(descriptor).prefix { $0 != "\n" })
-    }
 
     private static func target(_ path: String) -> String {
         var bytes = [CChar](repeating: 0, count: 4096)

@@ -74,7 +74,7 @@ private struct ObjectCost: Equatable, Sendable, CustomStringConvertible {
 
     static var present: ObjectCost {
         var cost = ObjectCost(
-            descriptors: countEntries("/proc/self/fd"), threads: countEntries("/proc/self/task"), watches: 0)
+            descriptors: countEntries("/proc/self/fd"), threads: namesOfOwnThreads().count, watches: 0)
         guard let directory = opendir("/proc/self/fdinfo") else { return cost }
         defer { closedir(directory) }
         while let entry = readdir(directory) {
@@ -92,8 +92,8 @@ private struct ObjectCost: Equatable, Sendable, CustomStringConvertible {
     }
 
     /// Whether this is no cost of each object: a thread that the process has once, such as that of the hang watches, may open a
-    /// descriptor a moment after the first object was made.
-    var isOfFew: Bool { [descriptors, threads, watches].allSatisfy { (0..<10).contains($0) } }
+    /// descriptor a moment after the first object was made, or may have one open while the process is looked at.
+    var isOfFew: Bool { [descriptors, threads, watches].allSatisfy { abs($0) < 10 } }
 
     static func - (left: ObjectCost, right: ObjectCost) -> ObjectCost {
         ObjectCost(

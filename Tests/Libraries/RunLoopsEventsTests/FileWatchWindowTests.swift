@@ -76,11 +76,12 @@ import Testing
         try withLoop { loop in
             let directory = TemporaryDirectory()
             let sleeps = Box(0)
-            let reports = Box(0)
+            let (reports, isWritten) = (Box(0), Locked(false))
             let observer = RunLoop.Observer(.beforeWaiting) { _, _ in sleeps.value += 1 }
             loop.add(observer, in: .default)
             let watch = try FileWatch([directory.path], for: .modified, coalescing: Self.window) { _, _ in
                 reports.value += 1
+                if isWritten.copy { loop.stop() }
             }
             add(watch, to: loop)
             let writer = TestThread {
@@ -88,13 +89,16 @@ import Testing
                     directory.write("log", "line")
                     usleep(200)
                 }
+                loop.perform {
+                    isWritten.withLock { $0 = true }
+                    // Of the 200 lines all may have been reported.
+                    directory.write("log", "end")
+                }
             }
-            _ = loop.run(in: .default, for: .milliseconds(300))
+            #expect(loop.runPlenty() == .stopped)
             writer.join()
-            #expect(reports.value >= 1)
-            // For each report the change that opens the window, the window's end, and the sleep at the end of the run. A
-            // window may be open when the run ends.
-            #expect(sleeps.value <= 2 * reports.value + 3)
+            // For each report the change that opens the window, and the window's end; and the sleep that the closure ends.
+            #expect(sleeps.value <= 2 * reports.value + 1)
         }
     }
 

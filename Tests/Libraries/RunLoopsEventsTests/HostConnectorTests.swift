@@ -114,16 +114,15 @@ import Testing
             let listener = try SocketListener.sendable(on: .loopback()) { _, _ in }
             var best = Duration.seconds(1000)
             var longest = best
-            for _ in 0..<(isFull ? 20 : 5) {
+            let isPrompt = try repeatUntilPrompt {
                 let run = try Self.connect(loop, [dead.address, slow.address, listener.address])
                 #expect(try run.outcome.get().peerAddress == listener.address)
                 #expect(run.time >= .milliseconds(250))
                 best = min(best, run.time)
                 longest = min(longest, run.longest)
+                return best <= .milliseconds(300) && longest <= .milliseconds(20)
             }
-            // Of several, because the machine may be busy.
-            #expect(best <= .milliseconds(300), "connected after \(best)")
-            #expect(longest <= .milliseconds(20), "the loop was awake for \(longest) at a stretch")
+            #expect(isPrompt, "connected after \(best), the loop was awake for \(longest) at a stretch")
             print("connected after \(best), the loop awake for \(longest) at most")
         }
     }
@@ -133,13 +132,14 @@ import Testing
             let listener = try SocketListener.sendable(on: .loopback()) { _, _ in }
             let refusing = try (0..<8).map { _ in try Self.closedAddress() }
             var best = Duration.seconds(1000)
-            for _ in 0..<5 {
+            let isPrompt = try repeatUntilPrompt {
                 let run = try Self.connect(loop, refusing + [listener.address])
                 #expect(try run.outcome.get().peerAddress == listener.address)
                 best = min(best, run.time)
+                // Waiting for the time of even one attempt would take longer.
+                return best < .milliseconds(250)
             }
-            // Waiting for the time of even one attempt would take longer.
-            #expect(best < .milliseconds(250), "connected after \(best)")
+            #expect(isPrompt, "connected after \(best)")
         }
     }
 
@@ -190,13 +190,21 @@ import Testing
     {
         try withLoop { loop in
             let dead = try DeafAddress("127.0.0.1")
-            let limit = Duration.milliseconds(100)
-            let run = try Self.connect(loop, [Self.closedAddress(), dead.address], within: limit)
-            let error = try Self.error(of: run.outcome)
+            var limit = Duration.milliseconds(100)
+            func connect() throws -> (error: RunLoop.HostError, time: Duration) {
+                let run = try Self.connect(loop, [Self.closedAddress(), dead.address], within: limit)
+                return (try Self.error(of: run.outcome), run.time)
+            }
+            var (error, time) = try connect()
+            // On a busy machine the limit may pass before the lookup has returned, and the first address has refused.
+            while error.attempts.map(\.error?.code) != [ECONNREFUSED, nil], limit < .seconds(20) {
+                limit *= 2
+                (error, time) = try connect()
+            }
             #expect(error.reason == .tookTooLong(limit, .connecting))
             #expect(error.attempts.map(\.error?.code) == [ECONNREFUSED, nil])
             #expect("\(error)".contains("connect \(dead.address): no answer"))
-            #expect(run.time >= limit)
+            #expect(time >= limit)
         }
     }
 

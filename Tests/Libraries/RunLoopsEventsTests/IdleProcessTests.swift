@@ -183,39 +183,21 @@ private let parts: [Part] = [
 /// What a process has of the kernel's: not the runtime's own, which come and go at their times.
 private struct Possessions: Equatable {
     var descriptors: [String]
-    var threads: Int
+    var threads: [String]
     var children: String
 
     static var now: Possessions {
         let kinds = ["anon_inode:inotify", "anon_inode:[pidfd]", "pidfd", "pipe", "socket"]
         return Possessions(
-            descriptors: entries("/proc/self/fd").map { target("/proc/self/fd/\($0)") }
+            descriptors: namesOfEntries("/proc/self/fd").map { target("/proc/self/fd/\($0)") }
                 .filter { name in kinds.contains { name.hasPrefix($0) } }.sorted(),
-            threads: entries("/proc/self/task").count,
-            children: text("/proc/thread-self/children"))
-    }
-
-    private static func entries(_ path: String) -> [String] {
-        guard let directory = opendir(path) else { return [] }
-        defer { closedir(directory) }
-        var names: [String] = []
-        while let entry = readdir(directory) {
-            names.append(
-                withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
-        }
-        return names
+            threads: namesOfOwnThreads(),
+            children: firstLine("/proc/thread-self/children"))
     }
 
     private static func target(_ path: String) -> String {
         var bytes = [CChar](repeating: 0, count: 256)
         let count = max(0, readlink(path, &bytes, bytes.count))
         return String(decoding: bytes.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-
-    private static func text(_ path: String) -> String {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return "" }
-        defer { close(file) }
-        return readText(file)
     }
 }

@@ -138,11 +138,11 @@ import Testing
             loop.add(
                 RunLoop.Timer(.every(.milliseconds(2))) { _ in
                     fires.value += 1
-                    if fires.value == 5 { loop.stop() }
+                    // A late fire needs no sleep, and each of the first five may be late.
+                    if fires.value >= 5, calls.count("futex_wait") > 0 { loop.stop() }
                 }, in: .default)
             #expect(loop.runPlenty() == .stopped)
-            // A late fire needs no sleep.
-            #expect(calls.count("futex_wait") <= 5)
+            #expect(calls.count("futex_wait") <= fires.value)
             #expect(calls.count("timer_slack") == 1)
             #expect(Set(calls.takeCounts().keys) == ["futex_wait", "timer_slack"])
         }
@@ -161,10 +161,10 @@ import Testing
                 RunLoop.Timer(.every(.milliseconds(3))) { timer in
                     #expect(timer.deadline <= .now)
                     dates.value += 1
-                    if dates.value == 4 { loop.stop() }
+                    // A late timer needs no wait, and each of the first four may be late.
+                    if dates.value >= 4, calls.count("timerfd_create") > 0 { loop.stop() }
                 }, in: .default)
             #expect(loop.runPlenty() == .stopped)
-            #expect(dates.value == 4)
             // Asked once and never again.
             #expect(calls.count("epoll_pwait2") == 1)
             #expect(calls.count("timerfd_create") == 1)
@@ -183,10 +183,12 @@ import Testing
             for _ in 0..<3 { calls.failNext(call, with: EINTR) }
             let turns = Box(0)
             loop.add(RunLoop.Observer(.beforeTimers) { _, _ in turns.value += 1 }, in: .default)
-            // Late enough that the fourth wait is still to come on a slow machine.
-            let date = RunLoop.Instant.now.advanced(by: .milliseconds(500))
-            #expect(loop.run(in: .default, until: date) == .timedOut)
-            #expect(RunLoop.Instant.now >= date)
+            let stopper = TestThread {
+                waitUntil { calls.count(call) == 4 }
+                loop.stop()
+            }
+            #expect(loop.runPlenty() == .stopped)
+            stopper.join()
             #expect(turns.value == 1)
             #expect(calls.count(call) == 4)
         }

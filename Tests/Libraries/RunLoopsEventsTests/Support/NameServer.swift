@@ -17,8 +17,8 @@ final class NameServer: Sendable {
     enum Behaviour: Sendable {
         /// The address of each family; `nil` for none.
         case addresses(four: [UInt8]?, six: [UInt8]?)
-        /// The same after a time.
-        case slow(Duration, four: [UInt8])
+        /// An address of IPv4, and none of IPv6; the answer waits for the permit.
+        case held(Permit, four: [UInt8])
         /// A response code without addresses.
         case code(UInt8)
         /// Bytes that are not an answer.
@@ -49,8 +49,8 @@ final class NameServer: Sendable {
                 guard count > 12 else { continue }
                 questions.increment()
                 let question = Array(room[..<count])
-                guard let (answer, delay) = Self.answer(question, behaviours) else { continue }
-                if delay > .zero { usleep(UInt32(delay / .microseconds(1))) }
+                guard let (answer, permit) = Self.answer(question, behaviours) else { continue }
+                permit?.wait()
                 withUnsafePointer(to: &peer) {
                     _ = $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                         sendto(socket, answer, answer.count, 0, $0, length)
@@ -75,7 +75,7 @@ final class NameServer: Sendable {
         return -error
     }
 
-    private static func answer(_ question: [UInt8], _ behaviours: [String: Behaviour]) -> ([UInt8], Duration)? {
+    private static func answer(_ question: [UInt8], _ behaviours: [String: Behaviour]) -> ([UInt8], Permit?)? {
         // The header has 12 bytes; then the labels of the name, a zero, and the type and class.
         var labels: [String] = []
         var place = 12
@@ -94,21 +94,24 @@ final class NameServer: Sendable {
             return bytes
         }
         switch behaviours[labels.joined(separator: ".")] {
-        case .addresses(let four, let six): return (answer(0, wantsFour ? four : six), .zero)
-        case .slow(let delay, let four): return (answer(0, wantsFour ? four : nil), delay)
-        case .code(let code): return (answer(code, nil), .zero)
-        case .wrong: return (Array(question[0..<2]) + [0xFF, 0xFF, 1, 2, 3], .zero)
+        case .addresses(let four, let six): return (answer(0, wantsFour ? four : six), nil)
+        case .held(let permit, let four): return wantsFour ? (answer(0, four), permit) : (answer(0, nil), nil)
+        case .code(let code): return (answer(code, nil), nil)
+        case .wrong: return (Array(question[0..<2]) + [0xFF, 0xFF, 1, 2, 3], nil)
         case .lost: return nil
-        case nil: return (answer(3, nil), .zero)
+        case nil: return (answer(3, nil), nil)
         }
     }
 }
 
-/// Gives the calling thread, and the threads that it makes, an `/etc` in which the resolver asks ``NameServer`` alone.
-func useNameServer(hosts: String = "") {
+/// Gives the calling thread, and the threads that it makes, an `/etc` in which the resolver asks ``NameServer`` alone, once.
+///
+/// - Parameter seconds: How long the resolver waits for an answer. A test that expects an answer takes the longest time that glibc
+///   knows, its default: on a busy machine the server may get no processor for some seconds.
+func useNameServer(hosts: String = "", timeout seconds: Int = 30) {
     #expect(mountForThisThread("/etc"))
     for (name, text) in [
-        ("resolv.conf", "nameserver \(NameServer.address)\noptions timeout:1 attempts:1\n"),
+        ("resolv.conf", "nameserver \(NameServer.address)\noptions timeout:\(seconds) attempts:1\n"),
         ("nsswitch.conf", "hosts: files dns\n"), ("hosts", hosts),
     ] {
         let file = open("/etc/\(name)", O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
