@@ -44,6 +44,8 @@ static inline uint64_t rl_divide(uint64_t high, uint64_t low, uint64_t divisor) 
 
 // Prefetches memory that will be needed soon. Harmless for any address.
 static inline void rl_prefetch(const void *address) { __builtin_prefetch(address); }
+// The same for memory that will be written.
+static inline void rl_prefetch_store(const void *address) { __builtin_prefetch(address, 1); }
 // The same for the first two cache lines of an object that will be written.
 static inline void rl_prefetch_object(uintptr_t address) {
     __builtin_prefetch((const void *)address, 1);

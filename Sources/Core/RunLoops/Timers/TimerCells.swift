@@ -5,8 +5,8 @@ internal import CRunLoopsKernel
 
 /// The place of a cell's entry: its index in a heap, or on the list of due timers.
 ///
-/// A heap knows whether the place is one of its own (``TimerHeap/has(_:at:)``), so that a step of a heap writes an index and
-/// nothing else.
+/// In a free cell, the next free cell. A heap knows whether the place is one of its own (``TimerHeap/has(_:at:)``), so that a
+/// step of a heap writes an index and nothing else.
 struct TimerPlace: BitwiseCopyable {
     private static var listed: UInt32 { 1 << 31 }
     private let raw: UInt32
@@ -18,6 +18,9 @@ struct TimerPlace: BitwiseCopyable {
     init(onList index: Int) { raw = UInt32(truncatingIfNeeded: index) | Self.listed }
 
     @inline(__always)
+    fileprivate init(nextFree cell: UInt32) { raw = cell }
+
+    @inline(__always)
     var isListed: Bool { raw & Self.listed != 0 }
 
     @inline(__always)
@@ -26,6 +29,9 @@ struct TimerPlace: BitwiseCopyable {
     /// The index in a heap; greater than any index in a heap if the entry is listed.
     @inline(__always)
     var heapIndex: Int { Int(raw) }
+
+    @inline(__always)
+    fileprivate var nextFree: UInt32 { raw }
 }
 
 /// A closure that is called once after a delay: a timer without an object.
@@ -47,32 +53,26 @@ struct DelayedID: Hashable, Sendable {
 
 /// The timers and closures of one queue, by cell: what each of them is, and where its entry is.
 ///
-/// The table does not keep timers alive. All operations are O(1). Memory: 36 bytes times the greatest number of timers and
-/// closures at one time, up to twice that while the table grows.
+/// The table does not keep timers alive. All operations are O(1). Memory: 12 bytes for a timer, 36 for a closure, times the
+/// greatest number at one time; up to twice that while the table grows.
 struct TimerCells<Timer: AnyObject>: ~Copyable {
-    /// The content of a cell with a closure.
     private struct Closure: ~Copyable {
         let body: DelayedBody
+        // In the gap behind the line number of the body.
         let generation: UInt32
-    }
-
-    /// The content of another cell, in the same 32 bytes: an enumeration would need one more, and take 40.
-    private struct Other: BitwiseCopyable {
-        /// The address of a timer, or the number of the next free cell.
-        var word: UInt
-        private let unused: (UInt, UInt, UInt32)
-        /// 0, which no closure has.
-        var generation: UInt32
     }
 
     private static var none: UInt32 { .max }
 
-    // SAFETY: a cell below `used` has an `Other` if its generation is 0, and a `Closure` otherwise; the generation is the last of
-    // the 32 bytes of both.
-    private var contents = TimerMemory<Other>()
-    /// The place of each cell's entry.
-    // Apart from the contents: a step of a heap writes a place, and sixteen places are in one cache line.
+    // Three tables, so that an operation touches no memory that it does not need. With 100,000 timers each table that is
+    // touched is a cache miss, and the next atomic operation waits for it (Documentation/Decisions/0005-timers-in-buckets.md).
+    /// The timer in each cell that has one.
+    private var timers = TimerMemory<Unmanaged<Timer>>()
+    /// The place of each entry; sixteen are in one cache line, and a step of a heap writes one.
     private(set) var places = TimerMemory<TimerPlace>()
+    /// The closure in each cell that has one; without memory before the first closure.
+    // SAFETY: a cell has a closure if its generation is not 0, and memory that was never used is zero.
+    private var closures = TimerMemory<Closure>()
     /// Cells that were ever used; the cells above are free.
     private var used = 0
     private var free = Self.none
@@ -81,14 +81,18 @@ struct TimerCells<Timer: AnyObject>: ~Copyable {
 
     init() {}
 
-    deinit { for cell in closures { closure(cell).deinitialize(count: 1) } }
+    deinit { for cell in cellsOfClosures { closure(cell).deinitialize(count: 1) } }
 
     @inline(__always)
-    private func other(_ cell: UInt32) -> UnsafeMutablePointer<Other> { contents.base + Int(cell) }
+    private func closure(_ cell: UInt32) -> UnsafeMutablePointer<Closure> { closures.base + Int(cell) }
 
+    /// Points to the generation of the closure in a cell, which is 0 if there is none.
+    ///
+    /// - Precondition: there is memory for a closure.
     @inline(__always)
-    private func closure(_ cell: UInt32) -> UnsafeMutablePointer<Closure> {
-        UnsafeMutableRawPointer(other(cell)).assumingMemoryBound(to: Closure.self)
+    private func generation(_ cell: UInt32) -> UnsafeMutablePointer<UInt32> {
+        let offset = MemoryLayout<Closure>.size - MemoryLayout<UInt32>.size
+        return (UnsafeMutableRawPointer(closure(cell)) + offset).assumingMemoryBound(to: UInt32.self)
     }
 
     // MARK: Adding and removing
@@ -97,7 +101,8 @@ struct TimerCells<Timer: AnyObject>: ~Copyable {
     @inline(__always)
     mutating func add(_ timer: Timer) -> UInt32 {
         let cell = takeFree()
-        other(cell).pointee.word = UInt(bitPattern: Unmanaged.passUnretained(timer).toOpaque())
+        timers[Int(cell)] = Unmanaged.passUnretained(timer)
+        rl_prefetch_store(timers.base + Int(free))
         return cell
     }
 
@@ -105,6 +110,7 @@ struct TimerCells<Timer: AnyObject>: ~Copyable {
     mutating func add(_ body: consuming DelayedBody) -> DelayedID {
         lastGeneration = lastGeneration == .max ? 1 : lastGeneration + 1
         let cell = takeFree()
+        if cell >= closures.capacity { closures.resize(to: places.capacity) }
         closure(cell).initialize(to: Closure(body: body, generation: lastGeneration))
         return DelayedID(cell: cell, generation: lastGeneration)
     }
@@ -113,25 +119,26 @@ struct TimerCells<Timer: AnyObject>: ~Copyable {
     private mutating func takeFree() -> UInt32 {
         count += 1
         if free != Self.none {
-            defer { free = UInt32(truncatingIfNeeded: other(free).pointee.word) }
-            return free
+            let cell = free
+            free = places[Int(cell)].nextFree
+            // The next free cell is anywhere in the tables.
+            rl_prefetch_store(places.base + Int(free))
+            return cell
         }
-        if used == contents.capacity { grow() }
-        let cell = UInt32(truncatingIfNeeded: used)
-        other(cell).pointee.generation = 0
-        used += 1
-        return cell
+        if used == places.capacity { grow() }
+        defer { used += 1 }
+        return UInt32(truncatingIfNeeded: used)
     }
 
     private mutating func grow() {
-        contents.resize(to: max(8, used * 2))
-        places.resize(to: contents.capacity)
+        places.resize(to: max(8, used * 2))
+        timers.resize(to: places.capacity)
     }
 
     /// Frees the cell of a timer.
     @inline(__always)
     mutating func remove(_ cell: UInt32) {
-        other(cell).pointee.word = UInt(free)
+        places[Int(cell)] = TimerPlace(nextFree: free)
         free = cell
         count -= 1
     }
@@ -140,64 +147,67 @@ struct TimerCells<Timer: AnyObject>: ~Copyable {
     @inline(__always)
     mutating func takeClosure(_ cell: UInt32) -> DelayedBody {
         let closure = closure(cell).move()
-        other(cell).pointee.generation = 0
+        generation(cell).pointee = 0
         remove(cell)
         return closure.body
     }
 
     // MARK: Asking
 
+    @inline(__always)
+    private func hasClosure(_ cell: UInt32) -> Bool { cell < closures.capacity && generation(cell).pointee != 0 }
+
     /// The timer in a cell; `nil` if there is a closure.
+    ///
+    /// - Precondition: the cell is not free.
     // Unmanaged: the table keeps no timer alive, so that adding and removing count no reference.
     @inline(__always)
-    subscript(cell: UInt32) -> Unmanaged<Timer>? {
-        if generation(of: cell) != 0 { return nil }
-        // The owner asks for cells that it has, and keeps the timers alive.
-        return Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: other(cell).pointee.word).unsafelyUnwrapped)
-    }
+    subscript(cell: UInt32) -> Unmanaged<Timer>? { hasClosure(cell) ? nil : timers[Int(cell)] }
 
-    /// The generation of the closure in a cell; 0 if there is none.
-    @inline(__always)
-    func generation(of cell: UInt32) -> UInt32 {
-        let end = MemoryLayout<Other>.size - MemoryLayout<UInt32>.size
-        return UnsafeRawPointer(other(cell)).load(fromByteOffset: end, as: UInt32.self)
-    }
+    /// The generation of the closure in a cell.
+    ///
+    /// - Precondition: there is a closure.
+    func generation(of cell: UInt32) -> UInt32 { generation(cell).pointee }
 
     /// The cells that have closures.
-    var closures: [UInt32] { (0..<UInt32(used)).filter { generation(of: $0) != 0 } }
+    var cellsOfClosures: [UInt32] { (0..<UInt32(used)).filter { hasClosure($0) } }
 
     /// Whether the queue still has a closure.
     @inline(__always)
     func contains(_ id: DelayedID) -> Bool {
-        id.generation != 0 && id.cell < used && generation(of: id.cell) == id.generation
+        id.generation != 0 && id.cell < closures.capacity && generation(id.cell).pointee == id.generation
     }
 
     /// The location that posted the closure in a cell; `nil` if there is a timer.
-    func label(of cell: UInt32) -> ItemLabel? {
-        generation(of: cell) == 0 ? nil : closure(cell).pointee.body.label
-    }
+    func label(of cell: UInt32) -> ItemLabel? { hasClosure(cell) ? closure(cell).pointee.body.label : nil }
 
     /// Prefetches a cell.
     @inline(__always)
-    func prefetch(_ cell: UInt32) { rl_prefetch(other(cell)) }
+    func prefetch(_ cell: UInt32) {
+        rl_prefetch(timers.base + Int(cell))
+        rl_prefetch(closure(cell))
+    }
 
     /// Prefetches the timer in a cell.
     @inline(__always)
     func prefetchTimer(_ cell: UInt32) {
-        if generation(of: cell) == 0 { rl_prefetch_object(other(cell).pointee.word) }
+        if let timer = self[cell] { rl_prefetch_object(UInt(bitPattern: timer.toOpaque())) }
     }
 
     // MARK: Memory
 
-    var isRoomy: Bool { count == 0 && contents.isRoomy(for: 0) }
+    /// Cells that have memory for a closure.
+    var closureCapacity: Int { closures.capacity }
+
+    var isRoomy: Bool { count == 0 && places.isRoomy(for: 0) }
 
     /// Releases unused memory after a burst.
     ///
     /// - Precondition: empty.
     mutating func trim() {
-        contents.resize(to: TimerMemory<Other>.minKept)
-        places.resize(to: contents.capacity)
-        used = 0
-        free = Self.none
+        places.resize(to: TimerMemory<TimerPlace>.minKept)
+        timers.resize(to: places.capacity)
+        if closures.capacity > places.capacity { closures.resize(to: places.capacity) }
+        (used, free) = (0, Self.none)
     }
 }

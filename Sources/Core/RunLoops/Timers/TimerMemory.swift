@@ -36,15 +36,15 @@ struct TimerMemory<Element: ~Copyable>: ~Copyable {
     /// Whether the table has much more room than `count` elements need.
     func isRoomy(for count: Int) -> Bool { capacity > Self.minKept && count < capacity / 8 }
 
-    /// Makes room for `newCapacity` elements; the first elements stay as they are, the others have no defined value.
+    /// Makes room for `newCapacity` elements; the first elements stay as they are.
+    ///
+    /// Memory that no element has used is zero.
     mutating func resize(to newCapacity: Int) {
         let (old, oldSize, newSize) = (memory, size(of: capacity), size(of: newCapacity))
         if Self.isPaged(oldSize), Self.isPaged(newSize) {
             memory = Self.require(rl_pages_resize(old, oldSize, newSize), newCapacity)
         } else {
-            memory =
-                Self.isPaged(newSize)
-                ? Self.require(rl_pages_map(newSize), newCapacity) : .allocate(byteCount: newSize, alignment: 64)
+            memory = Self.isPaged(newSize) ? Self.require(rl_pages_map(newSize), newCapacity) : Self.zeros(newSize)
             memory.copyMemory(from: old, byteCount: min(oldSize, newSize))
             Self.free(old, oldSize)
         }
@@ -53,6 +53,12 @@ struct TimerMemory<Element: ~Copyable>: ~Copyable {
 
     private func size(of capacity: Int) -> Int { (lead + capacity) * MemoryLayout<Element>.stride }
     private static func isPaged(_ size: Int) -> Bool { size > maxUnpagedBytes }
+
+    private static func zeros(_ size: Int) -> UnsafeMutableRawPointer {
+        let memory = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 64)
+        memory.initializeMemory(as: UInt8.self, repeating: 0, count: size)
+        return memory
+    }
 
     private static func free(_ memory: UnsafeMutableRawPointer, _ size: Int) {
         if isPaged(size) { rl_pages_unmap(memory, size) } else { memory.deallocate() }

@@ -287,7 +287,7 @@ struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
     /// - Precondition: nothing is listed.
     mutating func removeAllDelayed() -> [() -> Void] {
         var all: [() -> Void] = []
-        for cell in cells.closures {
+        for cell in cells.cellsOfClosures {
             exact.remove(cell, cells.places)
             all.append(cells.takeClosure(cell).call)
         }

@@ -74,4 +74,19 @@ import Testing
         }
         return heap.count
     }
+
+    @Test(arguments: [1, 64, 65, 5000]) func `Memory that no element has used is zero`(capacity: Int) {
+        // Blocks that the C library gives out again, with other bytes in them.
+        let blocks = (1...64).map { _ in UnsafeMutableRawPointer.allocate(byteCount: 512, alignment: 64) }
+        for block in blocks { block.initializeMemory(as: UInt8.self, repeating: 0xFF, count: 512) }
+        for block in blocks { block.deallocate() }
+        var memory = TimerMemory<UInt64>()
+        memory.resize(to: capacity)
+        let fresh = (0..<capacity).allSatisfy { memory[$0] == 0 }
+        memory[0] = 7
+        memory.resize(to: capacity * 2)
+        let grown = (1..<capacity * 2).allSatisfy { memory[$0] == 0 }
+        let first = memory[0]
+        #expect(fresh && grown && first == 7)
+    }
 }
