@@ -74,13 +74,16 @@ import Testing
         #expect(terminal.waitForEnd() == .status(0))
     }
 
-    @Test func `A part that gets narrower than its rows keeps what was printed, on a terminal that wraps no row anew`() throws {
+    @Test func `A part that gets narrower than its rows keeps what was printed, on a terminal that wraps no row anew`()
+        throws
+    {
         let terminal = try open("echo before; exec \"$program\" part")
         try expect(["before"] + rows(3, keys: 0), on: terminal)
         terminal.resize(columns: 20, rows: 8)
         try expect(["before"] + rows(3, keys: 0, columns: 20).map { String($0.prefix(20)) }, on: terminal)
         terminal.send("p")
-        try expect(["before", "printed 1."] + rows(3, keys: 1, columns: 20).map { String($0.prefix(20)) }, on: terminal)
+        try expect(
+            ["before", "printed 1."] + rows(3, keys: 1, columns: 20).map { String($0.prefix(20)) }, on: terminal)
         terminal.send("q")
         #expect(terminal.waitForEnd() == .status(0))
     }

@@ -108,7 +108,10 @@ struct TmuxTests {
         try expect(["1", "$"])
     }
 
-    @Test func `A part of the screen is in its place after sizes that change without pause, with lines printed meanwhile`() throws {
+    @Test
+    func `A part of the screen is in its place after sizes that change without pause, with lines printed meanwhile`()
+        throws
+    {
         let program = try #require(PseudoTerminal.program)
         defer { end() }
         try run(
