@@ -185,7 +185,7 @@ import Testing
             loop.add(RunLoop.Observer(.beforeTimers) { _, _ in turns.value += 1 }, in: .default)
             let stopper = TestThread {
                 waitUntil { calls.count(call) == 4 }
-                loop.stop()
+                loop.stopWhenRunning()
             }
             #expect(loop.runPlenty() == .stopped)
             stopper.join()
