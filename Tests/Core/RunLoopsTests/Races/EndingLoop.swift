@@ -31,7 +31,7 @@ final class EndingLoop: Sendable {
             loop.add(keeper, in: .default)
             found.withLock { $0 = loop }
             permit.signal()
-            if runs { loop.run() }
+            if runs { loop.runUntilStopped() }
             while !signs.mayEnd.load(ordering: .acquiring) { sched_yield() }
         }
         permit.wait()

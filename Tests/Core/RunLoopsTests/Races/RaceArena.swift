@@ -5,6 +5,7 @@ import Glibc
 import RunLoops
 import RunLoopsTestSupport
 import Synchronization
+import Testing
 
 /// A loop that runs on a thread of its own until `end` is called.
 final class RunningLoop: Sendable {
@@ -19,7 +20,7 @@ final class RunningLoop: Sendable {
             loop.add(RunLoop.Timer(.after(.seconds(86_400))) { _ in }, in: .default)
             found.withLock { $0 = loop }
             permit.signal()
-            loop.run()
+            loop.runUntilStopped()
         }
         permit.wait()
         loop = found.copy!
@@ -29,6 +30,16 @@ final class RunningLoop: Sendable {
         // In a block: a stop before the run begins would be forgotten.
         loop.perform { RunLoop.current.stop() }
         thread.join()
+    }
+}
+
+extension RunLoop {
+    /// Runs until a closure stops the run.
+    ///
+    /// A closure that is lost is an issue, and does not keep the thread that joins this one.
+    func runUntilStopped() {
+        let result = runPlenty()
+        if result != .stopped { Issue.record("the closure that stops the run was not called: \(result)") }
     }
 }
 
