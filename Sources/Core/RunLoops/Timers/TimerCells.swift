@@ -17,7 +17,6 @@ struct TimerPlace: BitwiseCopyable {
     @inline(__always)
     init(onList index: Int) { raw = UInt32(truncatingIfNeeded: index) | Self.listed }
 
-    @inline(__always)
     fileprivate init(nextFree cell: UInt32) { raw = cell }
 
     @inline(__always)
@@ -30,7 +29,6 @@ struct TimerPlace: BitwiseCopyable {
     @inline(__always)
     var heapIndex: Int { Int(raw) }
 
-    @inline(__always)
     fileprivate var nextFree: UInt32 { raw }
 }
 
