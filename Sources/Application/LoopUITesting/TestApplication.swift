@@ -122,12 +122,16 @@ public import RunLoopsTesting
             manual.lookAtOpenDescriptors()
             advance(by: .zero)
             // The next frame may be shown only later.
-            if application.commit.isWaitingForNextFrame { settle() }
+            if application.commit.timeToNextFrame != nil { settle() }
         }
     }
 
     /// Runs the loop until all ready work is done, and waits for the frame that shows the result.
-    public func settle() { advance(by: application.commit.frameInterval) }
+    public func settle() {
+        advance(by: application.commit.frameInterval)
+        // A frame that was shown early counts as one in time, and the next one comes as much later.
+        if let rest = application.commit.timeToNextFrame, rest <= CommitTransaction.slack { advance(by: rest) }
+    }
 
     // MARK: Input
 

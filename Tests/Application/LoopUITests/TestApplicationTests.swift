@@ -51,6 +51,24 @@ import Testing
         }
     }
 
+    @Test func `settle waits for the frame that follows one that was shown early`() throws {
+        try TestApplication.with { app in
+            let label = Label("a")
+            app.show(label)
+            app.advance(by: .seconds(1))
+            label.text = "b"
+            app.advance(by: .nanoseconds(1))
+            // Half a millisecond before the next frame's time, which is near enough.
+            app.advance(by: .nanoseconds(16_166_667))
+            label.text = "c"
+            app.advance(by: .nanoseconds(1))
+            #expect(app.line(0) == "c")
+            label.text = "d"
+            app.settle()
+            #expect(app.line(0) == "d")
+        }
+    }
+
     @Test func `An input that was prepared answers a modal question`() throws {
         try TestApplication.with { app in
             let controller = ViewController()

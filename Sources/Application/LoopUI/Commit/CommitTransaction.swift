@@ -41,7 +41,7 @@ internal import RunLoopsKit
     public static let afterCommitOrder = 1_999_000
     /// The time by which a commit may be early: the calls for frames of animations do not come at exactly equal
     /// intervals.
-    static let slack = Duration.milliseconds(1)
+    package static let slack = Duration.milliseconds(1)
     /// The maximum number of rounds of constraints and layout in a commit; views that still ask for layout then wait
     /// for the next commit.
     static let maxRounds = 16
@@ -230,8 +230,8 @@ internal import RunLoopsKit
         if isMore || isFrameMarked { mark() }
     }
 
-    /// Whether changes are marked whose frame may not be shown yet.
-    package var isWaitingForNextFrame: Bool { alarm != nil }
+    /// How long the frame of changes that are marked may not be shown yet; `nil` if there are none.
+    package var timeToNextFrame: Duration? { (alarm?.deadline).map { loop.clock.now.duration(to: $0) } }
 
     /// The time of the next frame; `nil` if it may be shown now.
     private var timeOfNextPass: RunLoop.Instant? {
