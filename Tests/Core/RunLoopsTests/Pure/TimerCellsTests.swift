@@ -6,7 +6,7 @@ import Testing
 
 @testable import RunLoops
 
-/// What is in the cells, and which cell comes next.
+/// The contents of cells, and the order in which free cells are used.
 @Suite(.ownThread) struct TimerCellsTests {
     private let timer = FakeTimer(fire: 0)
 
@@ -102,7 +102,7 @@ import Testing
     @Test(arguments: [21, 22, 23]) func `Random cells match a dictionary`(seed: UInt64) {
         var random = SeededRandom(seed)
         var cells = TimerCells<FakeTimer>()
-        /// What each used cell has; a closure calls with its number.
+        /// The expected contents of each used cell; each closure records its own number when it is called.
         var timers: [UInt32: FakeTimer] = [:]
         var closures: [UInt32: (id: DelayedID, number: Int)] = [:]
         var gone: [DelayedID] = []
