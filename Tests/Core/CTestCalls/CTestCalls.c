@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -33,6 +34,15 @@ static int result(long value) { return value < 0 ? -errno : 0; }
 static int remove_entry(const char *path, const struct stat *file, int kind, struct FTW *place) {
     (void)file, (void)kind, (void)place;
     return remove(path);
+}
+
+int test_starve(int32_t thread, int32_t rival) {
+    cpu_set_t present;
+    CPU_ZERO(&present);
+    CPU_SET(sched_getcpu(), &present);
+    if (sched_setaffinity(thread, sizeof present, &present) < 0) return -errno;
+    if (sched_setaffinity(rival, sizeof present, &present) < 0) return -errno;
+    return result(setpriority(PRIO_PROCESS, (id_t)thread, 19));
 }
 
 int test_remove_tree(const char *path) { return result(nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS)); }

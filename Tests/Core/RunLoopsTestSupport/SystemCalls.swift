@@ -21,6 +21,11 @@ package func makeOwnDescriptors() -> Bool { test_own_descriptors() == 0 }
 /// Gives the calling thread mounts of its own, and mounts an empty file system there; returns whether this process may.
 package func mountForThisThread(_ path: String) -> Bool { test_own_mounts() == 0 && test_mount(path) == 0 }
 
+/// Lets two threads of this process run on one processor alone, the first one at the lowest priority; returns whether the system did.
+///
+/// Beside a rival that computes, the first thread runs for 3 ms of about 200.
+package func starve(_ thread: Int32, beside rival: Int32) -> Bool { test_starve(thread, rival) == 0 }
+
 extension Trait where Self == ConditionTrait {
     /// Skips the test where a thread cannot have a working directory of its own.
     package static var needsOwnWorkingDirectory: Self {

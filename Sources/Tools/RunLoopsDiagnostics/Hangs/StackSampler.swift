@@ -3,6 +3,7 @@
 
 internal import CRunLoopsStackSampling
 internal import RunLoops
+internal import RunLoopsLibC
 
 /// Takes the stacks of other threads of this process.
 ///
@@ -31,11 +32,11 @@ final class StackSampler {
 
     /// The maximum number of frames of a stack; a deeper stack loses its outermost frames, and the callout with them.
     private static let maxFrames = 256
-    /// How long a sample of a running thread is waited for, in nanoseconds: a running thread answers at its next tick,
-    /// a thread without a processor may not answer at all.
-    private static let patience: Int64 = 20_000_000
+    /// The time limit of the first attempt to sample a running thread, in nanoseconds; each further one has twice the time.
+    private static let attemptTime: Int64 = 20_000_000
 
     private let signal: CInt
+    private let attempts: Int
     private var code: LoadedCode?
     // SAFETY: one sample, given back in deinit. 64 KiB, which are touched as far as a stack reaches.
     private let buffer = UnsafeMutablePointer<rl_stack_sample>.allocate(capacity: 1)
@@ -46,17 +47,24 @@ final class StackSampler {
         try check("sigaction", rl_sampling_start(signal ?? 0))
     }
 
-    init(signal: CInt) { self.signal = signal }
+    /// Creates a sampler that uses the signal of ``start(signal:)``.
+    ///
+    /// A thread that runs answers at its next tick on a processor, if it is not preempted at that tick, and otherwise when
+    /// it runs again. An attempt must last that long; a thread that has gone to sleep ends the attempts.
+    ///
+    /// - Parameter attempts: The number of attempts to sample a thread that runs: three of 140 ms together, six of 1.3 s.
+    init(signal: CInt, attempts: Int = 3) { (self.signal, self.attempts) = (signal, attempts) }
 
     deinit { buffer.deallocate() }
 
     /// Takes a sample of a thread; `stackEnd` is the upper end of the thread's stack.
     func sample(_ thread: Int32, stackEnd: UInt64) -> Sample {
         let probe = ThreadProbe(thread: thread)
-        if probe.state == .running, !probe.blocks(signal: signal),
-            rl_sample_running(thread, stackEnd, Self.patience, buffer) == 0
-        {
-            return unwound(Sample(.running))
+        for attempt in 0..<attempts {
+            guard probe.state == .running, !probe.blocks(signal: signal) else { break }
+            let result = rl_sample_running(thread, stackEnd, Self.attemptTime << attempt, buffer)
+            if result == 0 { return unwound(Sample(.running)) }
+            guard result == -ETIMEDOUT else { break }
         }
         // A thread that was asked and has not answered may have gone to sleep meanwhile.
         let state = probe.state

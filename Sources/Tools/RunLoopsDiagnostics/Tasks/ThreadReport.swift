@@ -12,7 +12,7 @@ package struct ThreadReport: Sendable {
     package var number: Int32
     /// The thread's name as the kernel knows it.
     package var name: String
-    /// The state in words: "runs", or what the thread waits for.
+    /// The state in words: that the thread runs, or what it waits for.
     package var state: String
     /// The functions that the thread is in, innermost first; empty if the stack could not be read.
     package var stack: [String]
@@ -23,7 +23,7 @@ package struct ThreadReport: Sendable {
     /// Reads the threads of a process, except the calling thread.
     ///
     /// The stack of a thread that runs is read only in this process, and only if the thread does not block the sampling
-    /// signal. No thread is stopped.
+    /// signal and gets a processor within a second. No thread is stopped.
     ///
     /// - Parameter process: This process, or one that it may trace.
     /// - Returns: The threads by number; empty if the process has ended or may not be read.
@@ -61,6 +61,8 @@ package struct ThreadReport: Sendable {
 /// Used by one thread.
 private final class ThreadReader {
     private static let maxFrames = 128
+    /// The attempts to sample a thread that runs: beside twenty others, a thread waits longer for a processor than one takes.
+    private static let attempts = 6
 
     private let process: Int32
     private let memory: ProcessMemory
@@ -77,7 +79,9 @@ private final class ThreadReader {
         self.memory = memory
         symbolizer = memory.symbolizer
         // Without a free signal only the stacks of threads that wait are known.
-        sampler = memory.isOwn ? StackSampler(signal: (try? StackSampler.start(signal: nil)) ?? 0) : nil
+        sampler =
+            memory.isOwn
+            ? StackSampler(signal: (try? StackSampler.start(signal: nil)) ?? 0, attempts: Self.attempts) : nil
         code = memory.isOwn ? nil : TaskReport.code(memory.list, memory)
     }
 
@@ -108,7 +112,8 @@ private final class ThreadReader {
             let place = symbol.module.map { "\($0)+0x\(String(symbol.offset, radix: 16))" }
             return symbol.name.map(TaskFrame.short) ?? place ?? "0x\(String(counter, radix: 16))"
         }
-        let state = sample.isRunning ? "runs" : sample.wait.map { "waits for \($0)" } ?? "its state is not known"
+        let running = sampler != nil && stack.isEmpty ? "runs, and its stack could not be taken" : "runs"
+        let state = sample.isRunning ? running : sample.wait.map { "waits for \($0)" } ?? "its state is not known"
         return ThreadReport(number: number, name: probe.name, state: state, stack: stack)
     }
 

@@ -7,6 +7,7 @@
 #define CTESTCALLS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 // Gives each of two names what the other has.
 int test_exchange(const char *path, const char *other);
@@ -23,6 +24,8 @@ int test_unmount(const char *path);
 // what it needs: a child of a process with threads can no longer do that.
 void test_prepare_alarm(void);
 void test_set_alarm(unsigned seconds);
+// Lets two threads of this process run on the caller's present processor alone, the first one at the lowest priority.
+int test_starve(int32_t thread, int32_t rival);
 
 // Removes a directory with everything in it, and follows no link.
 int test_remove_tree(const char *path);
