@@ -6,6 +6,7 @@ import LoopUI
 import LoopUIPictures
 import LoopUITerminal
 import LoopUITesting
+import RunLoopsTestSupport
 import Testing
 
 /// A display that shows the application's frames on a screen of pixels.
@@ -79,7 +80,7 @@ import Testing
     }
 }
 
-@MainActor @Suite(.timeLimit(.minutes(10))) struct ChafaPicturesTests {
+@MainActor @Suite(.limited) struct ChafaPicturesTests {
     /// As many pixels as some cells have, of a few colours and holes, in an order that does not repeat.
     private func picture(columns: Int, rows: Int, seed: Int = 1, hasHoles: Bool = false) -> Picture {
         let colors: [[UInt8]] = [

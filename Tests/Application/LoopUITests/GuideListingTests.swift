@@ -4,6 +4,7 @@
 import Foundation
 import LoopUI
 import LoopUITesting
+import RunLoopsTestSupport
 import Testing
 
 /// Each program that the guide teaches for LoopUI, unchanged, on a virtual display and in virtual time.
@@ -89,7 +90,7 @@ import Testing
         try run(UIWindowProgram.Program()) { app in #expect(app.text.contains("Hello from a window.")) }
     }
 
-    @Test(.timeLimit(.minutes(10)), arguments: [("echo Milk >", "Milk"), ("exit 3 #", "exit 3 #: exited(3)")])
+    @Test(.limited, arguments: [("echo Milk >", "Milk"), ("exit 3 #", "exit 3 #: exited(3)")])
     func `The note shows what the user's editor has written, or how the editor has ended`(editor: String, shown: String)
         throws
     {

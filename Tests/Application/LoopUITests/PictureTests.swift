@@ -34,7 +34,7 @@ extension Picture {
 
 private struct NoPicture: Error {}
 
-@MainActor @Suite(.ownThread, .timeLimit(.minutes(10))) struct PictureTests {
+@MainActor @Suite(.ownThread) struct PictureTests {
     private let red = Color.rgb(255, 0, 0)
     private let green = Color.rgb(0, 255, 0)
     private let blue = Color.rgb(0, 0, 255)

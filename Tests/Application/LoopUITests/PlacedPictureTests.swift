@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import LoopUITesting
+import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
 
 @testable import LoopUI
 
 /// Pictures that a display shows with their own pixels.
-@MainActor @Suite(.timeLimit(.minutes(10))) struct PlacedPictureTests {
+@MainActor @Suite(.limited) struct PlacedPictureTests {
     private let picture = Picture(width: 4, height: 4, bytes: Array(repeating: 200, count: 64))
 
     /// An application with a picture of 4 by 2 cells at 3, 1, on a display that can show pictures.

@@ -8,7 +8,7 @@ import Testing
 
 /// A program on a Wayland compositor without a screen.
 @Suite(
-    .ownThread, .timeLimit(.minutes(10)), .serialized, .enabled(if: Weston.isThere, "weston is not installed."))
+    .ownThread, .serialized, .enabled(if: Weston.isThere, "weston is not installed."))
 struct WestonProcessTests {
     /// Plays an animation of two seconds, in which the thread is busy once for 200 ms.
     private func frames(_ scene: String) throws -> (delivered: Int, missed: Int, source: Substring, end: Substring) {
@@ -164,7 +164,7 @@ struct WestonProcessTests {
 
 /// A program on a Wayland compositor that has a window in an X server, where a user types and clicks.
 @Suite(
-    .ownThread, .timeLimit(.minutes(10)), .serialized,
+    .ownThread, .serialized,
     .enabled(if: Weston.isThereWithInput, "weston, Xvfb and xdotool are not installed."))
 struct WestonInputProcessTests {
     @Test func `Keys of a compositor are reported when they are pressed, repeated and released`() throws {

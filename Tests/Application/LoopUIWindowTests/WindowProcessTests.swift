@@ -8,7 +8,7 @@ import Testing
 
 /// A program in a window, driven from outside as a user drives it.
 @Suite(
-    .ownThread, .timeLimit(.minutes(10)), .serialized,
+    .ownThread, .serialized,
     .enabled(if: Screen.isThere, "Xvfb and xdotool are not installed."))
 struct WindowProcessTests {
     @Test func `Keys are reported when they are pressed, repeated and released`() throws {

@@ -9,8 +9,28 @@ package import Testing
 ///
 /// Most tests of a run loop block. Swift's pool has as many threads as the machine has processors; a test that blocks in one of them
 /// would hold up all tests that await something.
+///
+/// A test fails if it has not ended on its thread within ten minutes, or within two hours in a full run and under a sanitizer. The
+/// wait for a thread does not count, unlike in Swift Testing's `timeLimit`: in a full run it takes longer than most tests.
 package struct OwnThread: TestTrait, SuiteTrait, TestScoping {
     package var isRecursive: Bool { true }
+
+    private let limit: Duration
+    private let report: @Sendable (Test, Duration) -> Void
+
+    /// - Parameters:
+    ///   - limit: The time that a test may take on its thread. The test's task is cancelled then.
+    ///   - report: Called in the test's context before that.
+    package init(
+        limit: Duration = .seconds(60 * limitInMinutes),
+        report: @escaping @Sendable (Test, Duration) -> Void = { test, limit in
+            Issue.record(
+                "The test has not ended after \(limit) on its thread.", sourceLocation: test.sourceLocation)
+        }
+    ) {
+        self.limit = limit
+        self.report = report
+    }
 
     package func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
@@ -21,9 +41,29 @@ package struct OwnThread: TestTrait, SuiteTrait, TestScoping {
             Durations.shared.note(ContinuousClock.now - start, of: test)
             ThreadPool.shared.giveBack(thread)
         }
-        try await withTaskExecutorPreference(thread) { try await function() }
+        try await withUnsafeCurrentTask { task in
+            let current = CurrentTask(task: task)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    try await Task.sleep(for: limit)
+                    report(test, limit)
+                    current.task?.cancel()
+                }
+                defer { group.cancelAll() }
+                try await withTaskExecutorPreference(thread) { try await function() }
+            }
+        }
     }
 }
+
+/// The task of a test.
+///
+/// SAFETY: any thread may cancel a task, and the child task that does so ends before the task.
+private struct CurrentTask: @unchecked Sendable {
+    let task: UnsafeCurrentTask?
+}
+
+private let limitInMinutes = isFull || Sanitizer.isAny ? 120 : 10
 
 /// How long the tests have taken on their threads, without the wait for one, which Swift Testing counts.
 ///
@@ -81,6 +121,11 @@ private final class Durations: Sendable {
 extension Trait where Self == OwnThread {
     /// Runs each test on a thread that no other test uses meanwhile.
     package static var ownThread: OwnThread { OwnThread() }
+}
+
+extension Trait where Self == TimeLimitTrait {
+    /// The limit of tests without a thread of their own: as that of ``OwnThread``, but the wait for Swift's pool counts.
+    package static var limited: TimeLimitTrait { .timeLimit(.minutes(limitInMinutes)) }
 }
 
 /// The threads of the tests: more than processors, because most tests wait most of the time, and fewer where the process may

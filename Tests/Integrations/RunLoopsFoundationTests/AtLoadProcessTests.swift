@@ -5,7 +5,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Programs with several of the libraries that act when they are linked.
-@Suite(.ownThread, .timeLimit(.minutes(10)))
+@Suite(.ownThread)
 struct AtLoadProcessTests {
     /// A program, and the libraries that it links.
     struct Program: CustomTestStringConvertible {

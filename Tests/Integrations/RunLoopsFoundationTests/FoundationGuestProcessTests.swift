@@ -8,7 +8,7 @@ import Testing
 
 /// Foundation's main loop inside this package's, in programs that have a main thread of their own.
 @Suite(
-    .ownThread, .timeLimit(.minutes(10)),
+    .ownThread,
     .enabled(if: BuiltPrograms.path("RunLoopsFoundationPrograms") != nil, "the programs were not built"))
 struct FoundationGuestProcessTests {
     private func output(

@@ -5,11 +5,12 @@
 import CGLib
 import RunLoops
 import RunLoopsGLib
+import RunLoopsTestSupport
 import Testing
 
 /// A source of GLib's that holds something from its preparation to its check, as GDK's source for Wayland holds the right
 /// to read.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.limited)
 struct ContextCheckTests {
     /// Of the thread that runs the test, which is the only one to use it.
     private enum Held {

@@ -6,10 +6,11 @@ import CGLib
 import Glibc
 import RunLoops
 import RunLoopsGLib
+import RunLoopsTestSupport
 import Testing
 
 /// A GLib main context dispatched by our loop.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.limited)
 struct ContextSourceTests {
     @Test func `Timeouts, idle callbacks, watches and invocations of the context are called`() throws {
         try withContext { context, loop in

@@ -5,12 +5,13 @@
 import CGLib
 import Glibc
 import RunLoops
+import RunLoopsTestSupport
 import Testing
 
 @testable import RunLoopsGLib
 
 /// Our loop under `g_main_loop_run`.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.limited)
 struct GuestTests {
     @Test func `The sizes of this library's structures equal those in GLib's headers`() {
         #expect(sourceSize == MemoryLayout<GSource>.stride)

@@ -8,7 +8,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// A host written in C against `RunLoopsHost.h`.
-@Suite("A host in C", .ownThread, .timeLimit(.minutes(10))) struct HostTests {
+@Suite("A host in C", .ownThread) struct HostTests {
     /// A scene of C's, which returns a sentence about what was wrong.
     struct Scene: CustomTestStringConvertible, Sendable {
         let testDescription: String

@@ -7,11 +7,12 @@ import Logging
 import RunLoops
 import RunLoopsLog
 import RunLoopsTesting
+import RunLoopsTestSupport
 import Testing
 
 private struct Failure: Error, CustomStringConvertible { let description = "it failed" }
 
-@Suite(.timeLimit(.minutes(10))) struct JournalLogHandlerTests {
+@Suite(.limited) struct JournalLogHandlerTests {
     @Test func `A log line is one datagram with its source location and metadata as fields`() throws {
         let journal = Journal()
         var logger = journal.logger

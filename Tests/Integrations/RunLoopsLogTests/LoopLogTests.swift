@@ -12,7 +12,7 @@ import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct LoopLogTests {
+@Suite(.limited) struct LoopLogTests {
     private func logger(_ handler: InMemoryLogHandler, _ level: Logger.Level) -> Logger {
         var logger = Logger(label: "test") { _ in handler }
         logger.logLevel = level

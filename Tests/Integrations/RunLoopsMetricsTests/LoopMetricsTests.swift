@@ -12,7 +12,7 @@ import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct LoopMetricsTests {
+@Suite(.limited) struct LoopMetricsTests {
     /// The dimension that all metrics of the only loop of this backend have.
     private func loopName(_ backend: TestMetrics) throws -> (String, String) {
         try #require(backend.counters(label: "run_loop_turns").first?.dimensions.first)

@@ -9,6 +9,7 @@ import RunLoopsServiceLifecycle
 import ServiceLifecycle
 import ServiceLifecycleTestKit
 import Synchronization
+import RunLoopsTestSupport
 import Testing
 
 /// What the closures of a service have noted.
@@ -28,7 +29,7 @@ private final class Notes: Sendable {
 
 private struct Refusal: Error {}
 
-@Suite(.timeLimit(.minutes(10))) final class RunLoopServiceTests {
+@Suite(.limited) final class RunLoopServiceTests {
     private let thread: RunLoopThread
     private var loop: RunLoop { thread.loop }
 

@@ -15,7 +15,7 @@ import UnixSignals
 
 /// A group and a source of one signal.
 @Suite(
-    .timeLimit(.minutes(10)),
+    .limited,
     .disabled(if: Sanitizer.isThread, "the thread sanitizer holds signals back"))
 struct SignalBesideGroupProcessTests {
     // Swift Testing before 6.3 takes no value into an exit test.

@@ -8,7 +8,7 @@ import Testing
 @testable import RunLoopsConcurrency
 
 /// The main thread under an async main, seen in processes of their own.
-@Suite(.timeLimit(.minutes(10))) struct AsyncMainProcessTests {
+@Suite(.limited) struct AsyncMainProcessTests {
     private static let everything = ["block", "last words", "queue", "task", "timer"]
 
     @Test(arguments: Programs.Main.allCases)

@@ -9,7 +9,7 @@ import Testing
 
 private struct Refusal: Error {}
 
-@Suite(.timeLimit(.minutes(10))) struct BridgeTests {
+@Suite(.limited) struct BridgeTests {
     // MARK: Waiting for what the thread does
 
     @Test func `A closure runs on the loop's thread and its result is returned`() async throws {

@@ -10,7 +10,7 @@ import Testing
 /// Everything that waits, started and cancelled at random: each ends, once, and nothing stays behind.
 ///
 /// A continuation that is resumed twice traps. A lost continuation leaves its task waiting, and the test with the task.
-@Suite(.timeLimit(.minutes(10))) struct CancellationTests {
+@Suite(.limited) struct CancellationTests {
     @Test func `Operations started and cancelled at random leave nothing registered`() async {
         let count = isFull ? 100_000 : Sanitizer.isAny ? 2000 : 4000
         await LoopThread.with { loop in

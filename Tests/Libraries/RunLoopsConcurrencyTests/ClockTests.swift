@@ -8,7 +8,7 @@ import Testing
 
 @testable import RunLoopsConcurrency
 
-@Suite(.timeLimit(.minutes(10))) struct ClockTests {
+@Suite(.limited) struct ClockTests {
     // MARK: Virtual time
 
     @Test func `Sleeps under the manual loop take virtual time and end at their instants`() {

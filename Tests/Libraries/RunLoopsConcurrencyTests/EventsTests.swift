@@ -8,7 +8,7 @@ import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct EventsTests {
+@Suite(.limited) struct EventsTests {
     // MARK: Ticks
 
     @Test func `Ticks occur at multiples of the interval, and only the last unread tick is kept`() {

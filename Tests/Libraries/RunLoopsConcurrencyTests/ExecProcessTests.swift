@@ -11,7 +11,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// What a program that is started by `exec` inherits.
-@Suite(.timeLimit(.minutes(10))) struct ExecProcessTests {
+@Suite(.limited) struct ExecProcessTests {
     @Test func `No descriptor of loops, sources, ports and tools is inherited through exec`() async {
         await #expect(processExitsWith: .success) {
             await letDispatchOpenItsTimers()

@@ -8,7 +8,7 @@ import RunLoopsTesting
 import Testing
 
 /// Which job is next, and what else the loop does meanwhile.
-@Suite(.timeLimit(.minutes(10))) struct ExecutorOrderTests {
+@Suite(.limited) struct ExecutorOrderTests {
     @Test func `Waiting tasks run in the order of their priority`() {
         ManualRunLoop.with { manual in
             let notes = Locked<[String]>()

@@ -34,7 +34,7 @@ actor Meter: RunLoopActor {
     nonisolated let runLoopExecutor = Stage.thread.loop.executor
 }
 
-@Suite(.timeLimit(.minutes(10))) struct ExecutorTests {
+@Suite(.limited) struct ExecutorTests {
     // MARK: Where code runs
 
     @Test func `Actors, global actors and tasks run on the loop's thread`() async {

@@ -8,7 +8,7 @@ import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
 
-@Suite("Jobs in a recording", .timeLimit(.minutes(10)))
+@Suite("Jobs in a recording", .limited)
 struct JobTraceTests {
     @Test func `jobs are reported inside the executor's callout, with the time and thread that queued them`() async {
         // A process of its own: a storm in another test's threads pushes the job out of the process's row.

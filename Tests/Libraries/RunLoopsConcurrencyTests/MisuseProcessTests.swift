@@ -7,7 +7,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Misuse ends the process, and says what was wrong and what to do instead.
-@Suite(.timeLimit(.minutes(10))) struct MisuseProcessTests {
+@Suite(.limited) struct MisuseProcessTests {
     @Test func `preconditionIsolated on another thread traps`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let thread = LoopThread()

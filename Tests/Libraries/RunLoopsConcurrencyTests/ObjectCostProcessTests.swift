@@ -17,7 +17,7 @@ import Testing
 ///
 /// A kind with more than it needs shows in a program that has many objects: a user has 128 inotify descriptors by default, and a
 /// process has 1,024 descriptors.
-@Suite(.timeLimit(.minutes(10)), .serialized) struct ObjectCostProcessTests {
+@Suite(.limited, .serialized) struct ObjectCostProcessTests {
     #if compiler(>=6.3)
     @Test(arguments: ObjectKinds.all.map(\.name))
     func `1,000 objects of a kind have the descriptors, threads and watches of the table, and leave none`(name: String)

@@ -9,7 +9,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Questions to another process.
-@Suite(.timeLimit(.minutes(10)), .serialized) struct RequestProcessTests {
+@Suite(.limited, .serialized) struct RequestProcessTests {
     @Test func `Another process answers many requests, sent at the same time or one after the other`() async throws {
         try await withServer { sender, loop in
             // The first contact is made by a thread of its own.

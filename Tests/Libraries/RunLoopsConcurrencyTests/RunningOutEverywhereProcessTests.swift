@@ -14,7 +14,7 @@ import Testing
 /// leaves nothing open, lets its loop sleep, and works when there are descriptors again.
 ///
 /// The table of the documentation is printed when everything is asked for.
-@Suite(.timeLimit(.minutes(10)), .serialized) struct RunningOutEverywhereProcessTests {
+@Suite(.limited, .serialized) struct RunningOutEverywhereProcessTests {
     // Swift Testing before 6.3 takes no value into an exit test.
     #if compiler(>=6.3)
     @Test(arguments: RunningOutScenes.all.map(\.name))

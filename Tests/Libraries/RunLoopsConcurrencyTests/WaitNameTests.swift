@@ -11,7 +11,7 @@ import RunLoopsPorts
 import RunLoopsTestSupport
 import Testing
 
-@Suite("The names of waits", .ownThread, .timeLimit(.minutes(10)))
+@Suite("The names of waits", .ownThread)
 struct WaitNameTests {
     /// The names of what the tasks wait for, once all of them wait for a continuation.
     private func names(_ tasks: [String]) throws -> [String: String] {

@@ -9,7 +9,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Lines that are answered with lines.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct AnswerTests {
+@Suite(.ownThread, .leavesNothing) struct AnswerTests {
     @Test func `answerLines answers each line in order, including a last one without a line feed, and ends the output`()
         throws
     {

@@ -11,7 +11,7 @@ import Testing
 @testable import RunLoopsEvents
 
 /// Peers of sockets that are slow, silent, flooding or gone: none of them makes the loop wait.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .serialized, .leavesNothing) struct BadPeerSocketTests {
+@Suite(.ownThread, .serialized, .leavesNothing) struct BadPeerSocketTests {
     /// A thread whose loop accepts connections, and answers each portion with ten times as much.
     private final class Server: @unchecked Sendable {
         let thread: RunLoopThread

@@ -9,7 +9,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Writes to descriptors that block, as the standard streams of most programs do.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct BlockingOutputTests {
+@Suite(.ownThread, .leavesNothing) struct BlockingOutputTests {
     @Test func `A client that does not read its answers does not block a loop that writes to a blocking pipe`()
         throws
     {

@@ -12,7 +12,7 @@ import class Foundation.Process
 import struct Foundation.URL
 
 /// Children of this library and of Foundation's `Process` in one program.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct ChildBesideFoundationProcessTests {
+@Suite(.ownThread, .leavesNothing) struct ChildBesideFoundationProcessTests {
     @Test func `A ChildSource and a Foundation Process for one child both get its exit status`() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in

@@ -12,7 +12,7 @@ import RunLoopsTesting
 import Testing
 
 /// Children whose outputs and exit are one completion.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct ChildCompletionProcessTests {
+@Suite(.ownThread, .leavesNothing) struct ChildCompletionProcessTests {
     // MARK: A child that ends
 
     @Test func `A completion reports output, errors and exit in one call`() throws {

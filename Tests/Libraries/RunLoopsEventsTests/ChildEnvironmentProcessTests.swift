@@ -9,7 +9,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Variables of the environment, each test in a process whose variables are its own.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct ChildEnvironmentProcessTests {
+@Suite(.ownThread, .leavesNothing) struct ChildEnvironmentProcessTests {
     @Test func `A child's environment is inherited, updated or replaced`() async {
         await #expect(processExitsWith: .success) {
             setVariable("RUNLOOPS_KEPT", "kept=1")

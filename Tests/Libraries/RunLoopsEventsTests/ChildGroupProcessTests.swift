@@ -11,7 +11,7 @@ import Testing
 @testable import RunLoopsEvents
 
 /// Children with a group of their own, which are ended with all that they have started.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct ChildGroupProcessTests {
+@Suite(.ownThread, .leavesNothing) struct ChildGroupProcessTests {
     /// Obeys and leaves a process that does not.
     private static let leaving = "sh -c 'trap \"\" TERM; echo $$; exec sleep 600' & wait"
 

@@ -11,7 +11,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Children that are spawned: what they get, what they say, how they end.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct ChildProcessTests {
+@Suite(.ownThread, .leavesNothing) struct ChildProcessTests {
     // MARK: What a child gets
 
     @Test func `Arguments are passed unchanged, and a name is looked up in the child's PATH`() throws {

@@ -7,7 +7,7 @@ import RunLoopsEvents
 import RunLoopsTestSupport
 import Testing
 
-@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct ChildSourceProcessTests {
+@Suite(.ownThread, .leavesNothing) struct ChildSourceProcessTests {
     // MARK: Its life
 
     @Test func `A ChildSource reports a child's exit code and usage and leaves no zombie`() throws {

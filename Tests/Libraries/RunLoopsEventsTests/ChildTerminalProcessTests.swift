@@ -12,7 +12,7 @@ import Testing
 @testable import RunLoopsEvents
 
 /// Children that are spawned in a terminal of their own.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct ChildTerminalProcessTests {
+@Suite(.ownThread, .leavesNothing) struct ChildTerminalProcessTests {
     private static let size = Child.Terminal.Size(columns: 80, rows: 24)
 
     // MARK: What the child gets

@@ -12,7 +12,7 @@ import RunLoopsTesting
 import Testing
 
 /// Children that are asked to end, and killed if they do not.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct ChildTerminationProcessTests {
+@Suite(.ownThread, .leavesNothing) struct ChildTerminationProcessTests {
     @Test func `A child that ends by SIGTERM is not killed later`() throws {
         try withLoop { loop in
             let child = try Child.spawn(.name("sleep"), arguments: ["600"])

@@ -8,7 +8,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// A thread that waits for the exit of a child by running its loop.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct ChildWaitingProcessTests {
+@Suite(.ownThread, .leavesNothing) struct ChildWaitingProcessTests {
     @Test func `waitForExit returns how the child ended`() throws {
         let child = try Child.spawn(.path("/bin/sh"), arguments: ["-c", "exit 7"])
         #expect(try child.waitForExit(within: plenty)?.status == .exited(7))

@@ -10,7 +10,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Programs that were started with closed standard streams: `program <&- >&- 2>&-`.
-@Suite(.timeLimit(.minutes(10))) struct ClosedStreamsProcessTests {
+@Suite(.limited) struct ClosedStreamsProcessTests {
     @Test func `No descriptor of a loop, a source, a port or a child has the number of a closed standard stream`() async
     {
         await #expect(processExitsWith: .success) {

@@ -7,7 +7,7 @@ import RunLoopsEvents
 import RunLoopsTestSupport
 import Testing
 
-@Suite(.ownThread, .timeLimit(.minutes(10))) struct ErrorSubjectTests {
+@Suite(.ownThread) struct ErrorSubjectTests {
     private static let nowhere = "/nonexistent/run-loops"
 
     private func expect(_ subject: String, _ call: () throws -> some Any) {

@@ -10,7 +10,7 @@ import Testing
 @testable import RunLoopsEvents
 
 /// What all sources have in common, and descriptors that only this module can make.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct EventSourceTests {
+@Suite(.ownThread, .leavesNothing) struct EventSourceTests {
     @Test @MainActor func `A main actor source of each kind can be added to the main loop and invalidated`() throws {
         var said = 0
         let (here, _) = try RunLoop.Socket.pair()

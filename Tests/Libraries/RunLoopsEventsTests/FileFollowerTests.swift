@@ -11,7 +11,7 @@ import Synchronization
 import Testing
 
 /// One path, whichever file is there.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct FileFollowerTests {
+@Suite(.ownThread, .leavesNothing) struct FileFollowerTests {
     // MARK: The file
 
     @Test func `A run nested in the handler reports what was found with a change before it reports newer changes`()

@@ -11,7 +11,7 @@ import Testing
 @testable import RunLoopsEvents
 
 /// Names that are not texts, changes before the loop looks, and directories that cannot be watched.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct FileWatchEdgeTests {
+@Suite(.ownThread, .leavesNothing) struct FileWatchEdgeTests {
     // MARK: Names are bytes
 
     @Test func `A directory whose name is not UTF-8 is watched, and its path is reported as bytes`() throws {

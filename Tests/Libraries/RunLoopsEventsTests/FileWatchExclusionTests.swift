@@ -11,7 +11,7 @@ import Testing
 /// Names that a watch leaves out.
 ///
 /// `FileWatchReplayTests` and `FileWatchStormTests` have random changes with such names.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct FileWatchExclusionTests {
+@Suite(.ownThread, .leavesNothing) struct FileWatchExclusionTests {
     @Test func `A pattern matches the bytes of a whole name, with a star for any number of bytes`() {
         let exclusion: FileWatch.Exclusion = [".git", "*.o", "#*#", "a*b*c", "é"]
         for name in [".git", ".o", "x.o", "##", "#a#", "abc", "a-b-b-c", "abcbc", "é"] {

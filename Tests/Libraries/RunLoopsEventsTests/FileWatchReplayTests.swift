@@ -11,7 +11,7 @@ import Testing
 @testable import RunLoopsEvents
 
 /// A program that keeps what a watch reports has the names of the tree, whatever happens to the tree.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct FileWatchReplayTests {
+@Suite(.ownThread, .leavesNothing) struct FileWatchReplayTests {
     private static let total = isThorough ? 100_000 : 6000
 
     /// Nothing, or two names of random changes, one of which is not UTF-8.

@@ -11,7 +11,7 @@ import Testing
 @testable import RunLoopsEvents
 
 /// Several threads move directories, faster than the watch reads.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct FileWatchStormTests {
+@Suite(.ownThread, .leavesNothing) struct FileWatchStormTests {
     private static let rounds = isFull ? 100 : isThorough ? 20 : 3
 
     private static var queueLength: Int {

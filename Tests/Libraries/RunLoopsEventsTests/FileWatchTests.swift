@@ -7,7 +7,7 @@ import RunLoopsEvents
 import RunLoopsTestSupport
 import Testing
 
-@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct FileWatchTests {
+@Suite(.ownThread, .leavesNothing) struct FileWatchTests {
     // MARK: Its life
 
     @Test func `Changes of a file are reported in order`() throws {

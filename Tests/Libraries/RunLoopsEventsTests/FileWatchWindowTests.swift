@@ -8,7 +8,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// How often a watch calls while much is written.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct FileWatchWindowTests {
+@Suite(.ownThread, .leavesNothing) struct FileWatchWindowTests {
     private static let window = Duration.milliseconds(30)
 
     @Test func `A file that is written in many pieces is reported when it is complete`() throws {

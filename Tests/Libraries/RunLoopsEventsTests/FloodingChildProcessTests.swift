@@ -10,7 +10,7 @@ import Testing
 @testable import RunLoopsEvents
 
 /// Children that write to their pipes without a pause: none of them makes the parent's loop wait.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .serialized, .leavesNothing) struct FloodingChildProcessTests {
+@Suite(.ownThread, .serialized, .leavesNothing) struct FloodingChildProcessTests {
     @Test(arguments: [0, 1, 1000])
     func `A child that floods both pipes with lines does not stop the loop of its completion`(length: Int) throws {
         let thread = try RunLoopThread(name: "parent")

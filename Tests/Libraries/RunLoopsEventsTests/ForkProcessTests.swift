@@ -9,7 +9,7 @@ import Testing
 
 /// A forked child takes nothing from its parent's event sources, and has event sources of its own.
 @Suite(
-    .ownThread, .timeLimit(.minutes(10)), .leavesNothing,
+    .ownThread, .leavesNothing,
     .disabled(if: Sanitizer.isAny, "a sanitizer copies its locks, and calls a leak what a child inherits"))
 struct ForkProcessTests {
     // Swift Testing before 6.3 takes no value into an exit test.

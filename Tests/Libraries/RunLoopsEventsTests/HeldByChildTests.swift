@@ -11,7 +11,7 @@ import Testing
 /// A child between fork and exec holds a copy of each descriptor: what has ended must look ended all the same.
 ///
 /// Each round has a child of its own, which holds its copies until the round is over, beside a thread that forks all the time.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .serialized) struct HeldByChildTests {
+@Suite(.ownThread, .serialized) struct HeldByChildTests {
     private let rounds = isFull ? 1000 : 20
 
     @Test(arguments: ["tcp", "unix"])

@@ -11,7 +11,7 @@ import Testing
 @testable import RunLoopsEvents
 
 /// Connections by name, with a resolver of the test's.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct HostConnectorTests {
+@Suite(.ownThread, .leavesNothing) struct HostConnectorTests {
     private static let host = RunLoop.HostAddress.host("test.example", 80)
 
     /// Threads whose resolver finds these addresses.

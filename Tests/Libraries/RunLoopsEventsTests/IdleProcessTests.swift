@@ -9,7 +9,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// What the parts of a daemon cost while nothing happens.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct IdleProcessTests {
+@Suite(.ownThread, .leavesNothing) struct IdleProcessTests {
     @Test func `No part of the library wakes an idle loop, and each part releases its resources when it ends`() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in

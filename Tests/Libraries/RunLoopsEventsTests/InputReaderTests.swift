@@ -11,7 +11,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Lines and bytes of any descriptor, by closure and by sequence.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct InputReaderTests {
+@Suite(.ownThread, .leavesNothing) struct InputReaderTests {
     // MARK: By closure
 
     @Test(arguments: ["pipe", "socket", "file", "terminal", "null"])

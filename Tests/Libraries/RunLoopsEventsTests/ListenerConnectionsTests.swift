@@ -8,7 +8,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// A listener that knows its connections: their number, and when there are none.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct ListenerConnectionsTests {
+@Suite(.ownThread, .leavesNothing) struct ListenerConnectionsTests {
     @Test func `A connection counts from its acceptance until its socket is released, also after the listener's end`()
         throws
     {

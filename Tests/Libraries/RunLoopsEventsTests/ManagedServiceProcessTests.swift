@@ -8,7 +8,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// A service from its start to its end, each in a process of its own: signals and the environment are the process's.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct ManagedServiceProcessTests {
+@Suite(.ownThread, .leavesNothing) struct ManagedServiceProcessTests {
     @Test func `A service reports start, reloads and end, and restores the dispositions of its signals`() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in

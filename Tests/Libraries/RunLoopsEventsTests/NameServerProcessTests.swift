@@ -8,7 +8,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Lookups by the system's resolver, which asks a DNS server of the test's.
-@Suite(.timeLimit(.minutes(10))) struct NameServerProcessTests {
+@Suite(.limited) struct NameServerProcessTests {
     private static func connect(_ loop: RunLoop, _ name: String, _ port: UInt16 = 80, within limit: Duration = plenty)
         throws -> HostConnector.Outcome
     {

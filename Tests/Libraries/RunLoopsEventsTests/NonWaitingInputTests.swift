@@ -10,7 +10,7 @@ import Testing
 @testable import RunLoopsEvents
 
 /// Reads of blocking descriptors whose bytes another reader may take first.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct NonWaitingInputTests {
+@Suite(.ownThread, .leavesNothing) struct NonWaitingInputTests {
     @Test(arguments: BlockingInput.Kind.allCases)
     func `A read of an empty blocking descriptor returns -EAGAIN and leaves the flags as they are`(
         kind: BlockingInput.Kind

@@ -8,7 +8,7 @@ import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
 
-@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct NotifySocketTests {
+@Suite(.ownThread, .leavesNothing) struct NotifySocketTests {
     // MARK: States
 
     @Test(arguments: ["path", "abstract"])

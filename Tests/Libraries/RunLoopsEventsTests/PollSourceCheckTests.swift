@@ -9,7 +9,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// A library whose preparation holds something until the check.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct PollSourceCheckTests {
+@Suite(.ownThread, .leavesNothing) struct PollSourceCheckTests {
     /// Notes what happens, in order; all of it on the loop's thread.
     private final class Library {
         let pipe = DescriptorPair.pipe()

@@ -8,7 +8,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// A library with an event loop of its own inside ours.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct PollSourceTests {
+@Suite(.ownThread, .leavesNothing) struct PollSourceTests {
     /// What a library would be: descriptors to wait for, a time, and what it was called with.
     private final class Library {
         var descriptors: [pollfd] = []

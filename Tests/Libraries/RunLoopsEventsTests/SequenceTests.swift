@@ -10,7 +10,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Signals and file changes, awaited.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct SequenceTests {
+@Suite(.ownThread, .leavesNothing) struct SequenceTests {
     @Test func `A sequence delivers each signal, and its end restores the signal's earlier disposition`() async throws {
         // No other test has this signal: what it does belongs to the process.
         let thread = try RunLoopThread(name: "signals")

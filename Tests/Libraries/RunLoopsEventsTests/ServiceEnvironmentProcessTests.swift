@@ -9,7 +9,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// With the variables of a service, each in a process of its own.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct ServiceEnvironmentProcessTests {
+@Suite(.ownThread, .leavesNothing) struct ServiceEnvironmentProcessTests {
     // MARK: Telling
 
     @Test func `Without a service manager fromEnvironment and watchdogTimer return nil and inherited is empty`() async {

@@ -9,7 +9,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// A sequence of lines that several iterators go through.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct SharedSequenceTests {
+@Suite(.ownThread, .leavesNothing) struct SharedSequenceTests {
     @Test func `A second iterator continues with the lines that the first has read ahead`() async throws {
         let pipe = DescriptorPair.pipe()
         let thread = try RunLoopThread(name: "lines")

@@ -12,7 +12,7 @@ import Testing
 ///
 /// Each test in a process of its own: libdispatch keeps its handler for ever.
 @Suite(
-    .ownThread, .timeLimit(.minutes(10)), .leavesNothing,
+    .ownThread, .leavesNothing,
     .disabled(if: Sanitizer.isThread, "the thread sanitizer holds signals back, and keeps one of a kind"))
 struct SignalBesideDispatchProcessTests {
     /// The source that is made first, and how the signals are sent.

@@ -10,7 +10,7 @@ import Synchronization
 import Testing
 
 /// Signals are the process's: one test at a time, each with signals of its own.
-@Suite(.ownThread, .serialized, .timeLimit(.minutes(10)), .leavesNothing) struct SignalSourceTests {
+@Suite(.ownThread, .serialized, .leavesNothing) struct SignalSourceTests {
     // MARK: Their life
 
     @Test func `A signal is reported with its sender`() throws {

@@ -7,7 +7,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// The programs of the documentation that people copy, as they are.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct SnippetProcessTests {
+@Suite(.ownThread, .leavesNothing) struct SnippetProcessTests {
     /// A snippet, what it reads from its standard input, and what it says.
     struct Snippet: CustomTestStringConvertible {
         let name: String

@@ -10,7 +10,7 @@ import Testing
 @testable import RunLoopsEvents
 
 /// Addresses whose bytes could be taken for something else, and a socket that meets itself.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct SocketEdgeTests {
+@Suite(.ownThread, .leavesNothing) struct SocketEdgeTests {
     @Test func `A path with a zero byte is refused, and an abstract name may contain one`() throws {
         for path in ["s\0other", "s\0"] {
             #expect(throws: RunLoop.SystemCallError(call: "sockaddr_un", code: EINVAL)) {

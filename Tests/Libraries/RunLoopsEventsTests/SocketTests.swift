@@ -8,7 +8,7 @@ import RunLoopsKit
 import RunLoopsTestSupport
 import Testing
 
-@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct SocketTests {
+@Suite(.ownThread, .leavesNothing) struct SocketTests {
     // MARK: Addresses
 
     @Test func `Socket addresses are described by their text, and invalid addresses throw`() throws {

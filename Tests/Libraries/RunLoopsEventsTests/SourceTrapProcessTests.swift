@@ -8,7 +8,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// What ends a process, or changes what belongs to all of it, happens in one of its own.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct SourceTrapProcessTests {
+@Suite(.ownThread, .leavesNothing) struct SourceTrapProcessTests {
     // MARK: Misuse
 
     @Test func `A local source cannot be added to the loop of another thread`() async {

@@ -10,7 +10,7 @@ import Testing
 
 /// The file of a Unix socket whose process has been killed, and files that look like it.
 @Suite(
-    .ownThread, .timeLimit(.minutes(10)), .leavesNothing,
+    .ownThread, .leavesNothing,
     .disabled(if: Sanitizer.isAny, "a sanitizer copies its locks, and calls a leak what a child inherits"))
 struct StaleSocketProcessTests {
     @Test func `A listener takes over the socket file of a killed process and accepts connections there`() async {

@@ -11,7 +11,7 @@ import Testing
 
 /// Processes whose seccomp filter answers unknown system calls by SIGSYS.
 @Suite(
-    .timeLimit(.minutes(10)),
+    .limited,
     .disabled(if: Sanitizer.isAny, "a sanitizer makes newer system calls of its own"), .needsSystemCallFilter)
 struct StrictFilterProcessTests {
     @Test func `Loops, timers, files and children work under a filter that ends the process at newer system calls`()

@@ -12,7 +12,7 @@ import Testing
 @testable import RunLoopsEvents
 
 /// Many watches and followers on one inotify descriptor.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct WatchHubTests {
+@Suite(.ownThread, .leavesNothing) struct WatchHubTests {
     private static let directoryChanges = UInt32(IN_CREATE | IN_DELETE)
 
     @Test func `1,000 followers and 100 watches of a thread share one descriptor, and each reports its own changes`()

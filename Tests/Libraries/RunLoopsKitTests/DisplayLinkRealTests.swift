@@ -9,7 +9,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Frames on the real clock, beside a bare timer descriptor that does the same work.
-@Suite(.ownThread, .timeLimit(.minutes(10))) struct DisplayLinkRealTests {
+@Suite(.ownThread) struct DisplayLinkRealTests {
     @Test(arguments: [60.0, 144])
     func `On the real clock delivered and skipped frames add up to the due frames, without drift`(
         rate: Double

@@ -8,7 +8,7 @@ import RunLoopsTesting
 import Testing
 
 /// Jobs spread over idle moments.
-@Suite(.ownThread, .timeLimit(.minutes(10))) struct IdleQueueTests {
+@Suite(.ownThread) struct IdleQueueTests {
     @Test func `One portion of jobs runs in each turn, and the loop makes no extra turn`() {
         ManualRunLoop.with { manual in
             let queue = RunLoop.IdleQueue(limits: .init(count: 3))

@@ -8,7 +8,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Waiting for a thread's end, while that thread may wait for the waiting one.
-@Suite(.ownThread, .timeLimit(.minutes(10))) struct JoinTests {
+@Suite(.ownThread) struct JoinTests {
     @Test func `performAndWait on a thread that joins the caller throws`() throws {
         let (joining, asking) = (makeThread("joining"), makeThread("asking"))
         let errors = Locked<[RunLoop.PerformError?]>([])
@@ -85,7 +85,7 @@ import Testing
 }
 
 /// Joins that trap, each in a process of its own.
-@Suite(.ownThread, .timeLimit(.minutes(10))) struct JoinTrapProcessTests {
+@Suite(.ownThread) struct JoinTrapProcessTests {
     @Test func `Joining a thread that waits for the caller traps and names both threads`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let (joining, asking) = (makeThread("joining"), makeThread("asking"))

@@ -9,7 +9,7 @@ import Testing
 import class RunLoops.RunLoop
 
 /// Objects of one thread that another thread uses, as code in language mode 5 can do without a word of the compiler.
-@Suite(.timeLimit(.minutes(10))) struct OtherThreadProcessTests {
+@Suite(.limited) struct OtherThreadProcessTests {
     @Test(arguments: Misuse.calls.keys.sorted())
     func `A method called on another thread than its object's traps with a message that names the remedy`(
         name: String

@@ -8,7 +8,7 @@ import RunLoopsTesting
 import Testing
 
 /// Waiting for a closure on another thread, and what makes that impossible.
-@Suite(.ownThread, .timeLimit(.minutes(10))) struct PerformAndWaitTests {
+@Suite(.ownThread) struct PerformAndWaitTests {
     private struct Refusal: Error, Equatable {}
 
     /// What the wait was refused with.

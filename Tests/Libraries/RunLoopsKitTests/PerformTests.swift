@@ -8,7 +8,7 @@ import RunLoopsTesting
 import Testing
 
 /// Asking a loop to run a closure, and taking it back.
-@Suite(.ownThread, .timeLimit(.minutes(10))) struct PerformTests {
+@Suite(.ownThread) struct PerformTests {
     @Test func `A request wakes the loop and runs once on its thread`() {
         let thread = makeThread("worker")
         let ran = Locked<[Int32]>([])

@@ -36,7 +36,7 @@ private struct Schedule: Equatable, Sendable {
 }
 
 /// A waiting thread lends its priority to the thread that it waits for.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .enabled(if: mayRaise, "needs CAP_SYS_NICE and usual scheduling"))
+@Suite(.ownThread, .enabled(if: mayRaise, "needs CAP_SYS_NICE and usual scheduling"))
 struct PriorityTests {
     private func realTime(_ name: String, _ priority: Int) throws -> RunLoopThread {
         try RunLoopThread(RunLoopThread.Attributes(name: name, schedulingClass: .firstInFirstOut(priority: priority)))
@@ -183,7 +183,7 @@ struct PriorityTests {
 
 /// In processes of their own, which give the privilege up.
 @Suite(
-    .ownThread, .timeLimit(.minutes(10)),
+    .ownThread,
     .enabled(if: mayRaise && getuid() == 0, "needs the superuser, to be it no more"))
 struct PriorityRefusalProcessTests {
     @Test func `Without the right to change priorities a wait still works`() async {

@@ -8,7 +8,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// What thousands of threads leave behind, seen in a process where nothing else runs.
-@Suite(.ownThread, .timeLimit(.minutes(10))) struct RunLoopThreadCycleProcessTests {
+@Suite(.ownThread) struct RunLoopThreadCycleProcessTests {
     @Test func `Thousands of started and stopped threads leave no memory, thread or descriptor behind`() async {
         let result = await #expect(
             processExitsWith: .success, observing: [\.standardOutputContent]

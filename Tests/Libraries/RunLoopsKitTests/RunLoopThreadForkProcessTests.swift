@@ -9,7 +9,7 @@ import Testing
 
 /// Threads with a loop that a forked child makes while it has no descriptors left.
 @Suite(
-    .ownThread, .timeLimit(.minutes(10)),
+    .ownThread,
     .disabled(if: Sanitizer.isAny, "a sanitizer copies its locks, and calls a leak what a child inherits"))
 struct RunLoopThreadForkProcessTests {
     /// What the parent has when it forks.

@@ -9,7 +9,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// A thread that its loop keeps alive: starting, posting, stopping from everywhere.
-@Suite(.ownThread, .timeLimit(.minutes(10))) struct RunLoopThreadTests {
+@Suite(.ownThread) struct RunLoopThreadTests {
     @Test func `Tasks run in the order in which they were posted`() {
         let thread = makeThread("ordered")
         let numbers = Locked<[Int]>([])

@@ -9,7 +9,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Resident threads, awaited.
-@Suite(.ownThread, .timeLimit(.minutes(10))) struct ThreadAwaitingTests {
+@Suite(.ownThread) struct ThreadAwaitingTests {
     @Test func `result runs a closure on the thread, rethrows its error, and throws if the thread has ended`()
         async throws
     {

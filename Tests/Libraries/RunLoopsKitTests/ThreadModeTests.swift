@@ -8,7 +8,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Tasks of a resident thread that may run in some modes only, and what it does while there are none.
-@Suite(.ownThread, .timeLimit(.minutes(10))) struct ThreadModeTests {
+@Suite(.ownThread) struct ThreadModeTests {
     /// Makes the thread run in `mode` until that run is stopped; the permit that this returns is signalled then.
     private func running(_ mode: RunLoop.Mode, _ thread: RunLoopThread) -> Permit {
         let (inside, left) = (Permit(), Permit())

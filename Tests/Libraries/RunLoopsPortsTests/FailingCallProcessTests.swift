@@ -10,7 +10,7 @@ import Testing
 @testable import RunLoopsPorts
 
 /// Each operation of a port that fails leaves descriptors, connections and files as they were.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .serialized) struct FailingCallProcessTests {
+@Suite(.ownThread, .serialized) struct FailingCallProcessTests {
     @Test func `Requests that find no room leave no descriptor`() async {
         await #expect(processExitsWith: .success) {
             await letDispatchOpenItsTimers()

@@ -8,7 +8,7 @@ import Testing
 @testable import RunLoopsPorts
 
 /// A port that was asked once knows a way to the asker: it must not answer what others are asked.
-@Suite(.ownThread, .timeLimit(.minutes(10))) struct ForgedReplyTests {
+@Suite(.ownThread) struct ForgedReplyTests {
     @Test(arguments: [false, true])
     func `A request of a thread accepts an answer only from the port it was sent to`(
         isInProcess: Bool

@@ -10,7 +10,7 @@ import Testing
 
 /// A forked child leaves its parent's ports, names and connections alone, keeps none of them alive, and has its own.
 @Suite(
-    .ownThread, .timeLimit(.minutes(10)),
+    .ownThread,
     .disabled(if: Sanitizer.isAny, "a sanitizer copies its locks, and calls a leak what a child inherits"))
 struct ForkProcessTests {
     // Swift Testing before 6.3 takes no value into an exit test.

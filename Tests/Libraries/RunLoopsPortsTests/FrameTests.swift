@@ -8,7 +8,7 @@ import Testing
 @testable import RunLoopsPorts
 
 /// The frame reader: bytes in, a frame or an error out.
-@Suite(.ownThread, .timeLimit(.minutes(10))) struct FrameTests {
+@Suite(.ownThread) struct FrameTests {
     private func packet(_ frame: Frame, _ body: [UInt8] = []) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: frame.headerSize + body.count) { space, count in
             frame.write(to: UnsafeMutableRawBufferPointer(space))

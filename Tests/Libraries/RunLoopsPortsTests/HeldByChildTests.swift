@@ -8,7 +8,7 @@ import Testing
 @testable import RunLoopsPorts
 
 /// A child between fork and exec holds a copy of each descriptor: what has ended must look ended all the same.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .serialized) struct HeldByChildTests {
+@Suite(.ownThread, .serialized) struct HeldByChildTests {
     @Test(arguments: [0, 2_000, 20_000])
     func `A republished port loses no message while another thread starts programs`(microseconds: UInt32) throws {
         let directory = try TestDirectory()

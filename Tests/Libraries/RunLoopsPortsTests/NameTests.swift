@@ -9,7 +9,7 @@ import Testing
 @testable import RunLoopsPorts
 
 /// Names, the directory they are in, and the process that has a name.
-@Suite(.ownThread, .timeLimit(.minutes(10))) struct NameTests {
+@Suite(.ownThread) struct NameTests {
     @Test func `A port name that is empty, too long or has a forbidden character is refused`() throws {
         for name in ["a", "clock", "org.example.Clock-2_x", String(repeating: "n", count: 64)] {
             #expect(try PortName(name).text == name)

@@ -10,7 +10,7 @@ import Testing
 @testable import RunLoopsPorts
 
 /// Ports between processes, and what needs a process of its own.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .serialized) struct PortProcessTests {
+@Suite(.ownThread, .serialized) struct PortProcessTests {
     @Test func `Messages from another process arrive once each and in order`() async throws {
         await #expect(processExitsWith: .success) {
             let directory = UserDirectory()

@@ -11,7 +11,7 @@ import Testing
 @testable import RunLoopsPorts
 
 /// The priority of a sending thread of another process, which the receiver looks up and takes from no peer.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .serialized, .enabled(if: mayIdentify, "needs CAP_SYS_NICE and Linux 6.5"))
+@Suite(.ownThread, .serialized, .enabled(if: mayIdentify, "needs CAP_SYS_NICE and Linux 6.5"))
 struct PriorityProcessTests {
     @Test func `A callout runs at the priority of the thread of another process that has sent the message`() async {
         await #expect(processExitsWith: .success) {

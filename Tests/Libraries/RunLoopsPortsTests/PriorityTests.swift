@@ -9,7 +9,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// A message that carries its sender's priority.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .enabled(if: mayRaise, "needs CAP_SYS_NICE"))
+@Suite(.ownThread, .enabled(if: mayRaise, "needs CAP_SYS_NICE"))
 struct PriorityTests {
     /// The nice value of the calling thread.
     private static var nice: Int32 { getpriority(__priority_which_t(0), 0) }

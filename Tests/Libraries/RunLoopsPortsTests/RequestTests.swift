@@ -9,7 +9,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Messages and the answers to questions, which tasks wait for.
-@Suite(.ownThread, .timeLimit(.minutes(10))) struct RequestTests {
+@Suite(.ownThread) struct RequestTests {
     @Test func `A port's messages arrive in order as a sequence, which ends when the port ends`() async throws {
         let thread = try RunLoopThread(name: "messages")
         let (port, messages) = try thread.loop.messages()

@@ -10,7 +10,7 @@ import Testing
 @testable import RunLoopsPorts
 
 /// A port whose connections or descriptors other processes have used up.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .serialized) struct SharingProcessTests {
+@Suite(.ownThread, .serialized) struct SharingProcessTests {
     @Test func `A process that holds all connections of a port gives up half of them to another process`() async {
         await #expect(processExitsWith: .success) {
             let directory = try TestDirectory()

@@ -9,7 +9,7 @@ import Testing
 @testable import RunLoopsPorts
 
 /// More senders than a port may have connections: they take turns, and nothing is lost, doubled or out of order.
-@Suite(.ownThread, .timeLimit(.minutes(10))) struct SharingTests {
+@Suite(.ownThread) struct SharingTests {
     /// The ids of the messages that have come, by the first byte.
     private final class Log: Sendable {
         private let ids = Locked<[UInt8: [Int32]]>([:])

@@ -10,7 +10,7 @@ import Testing
 @testable import RunLoopsPorts
 
 /// Ports over sockets, both ends in this process.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .serialized) struct SocketPortTests {
+@Suite(.ownThread, .serialized) struct SocketPortTests {
     @Test func `Messages arrive once each and in order`() throws {
         let directory = try TestDirectory()
         let number = 20_000

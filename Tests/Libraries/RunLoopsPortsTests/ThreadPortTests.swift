@@ -8,7 +8,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Ports between threads.
-@Suite(.ownThread, .timeLimit(.minutes(10))) struct ThreadPortTests {
+@Suite(.ownThread) struct ThreadPortTests {
     @Test func `Messages arrive once each and in order`() throws {
         let number = count(1_000_000, orElse: 50_000)
         let expected = Locked<Int32>(0)

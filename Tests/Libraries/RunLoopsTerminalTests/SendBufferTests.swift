@@ -31,7 +31,7 @@ import Testing
     }
 
     // A blocking terminal takes 64 bytes at a time.
-    @Test(.timeLimit(.minutes(10)))
+    @Test(.limited)
     func `Sending a frame in small pieces takes time that grows with its bytes and not their square`() {
         func time(_ count: Int) -> Double {
             (0..<5).map { _ in

@@ -6,7 +6,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Core Foundation's answers to calls that trap in a `RunLoop`.
-@Suite(.ownThread, .timeLimit(.minutes(10))) struct CommonModesTests {
+@Suite(.ownThread) struct CommonModesTests {
     @Test func `Runs in the common modes finish at once and print one warning per process`() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             TestThread.run {

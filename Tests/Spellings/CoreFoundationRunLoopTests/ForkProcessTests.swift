@@ -8,7 +8,7 @@ import Testing
 
 /// A forked child under Core Foundation's names: it has a loop of its own, and harms none of its parent's.
 @Suite(
-    .ownThread, .timeLimit(.minutes(10)),
+    .ownThread,
     .disabled(if: Sanitizer.isAny, "a sanitizer copies its locks, and calls a leak what a child inherits"))
 struct ForkProcessTests {
     @Test func `CFRunLoopRun in a child runs a new loop`() async {

@@ -8,7 +8,7 @@ import Testing
 
 /// A forked child under Foundation's names: it has a loop of its own, and harms none of its parent's.
 @Suite(
-    .ownThread, .timeLimit(.minutes(10)),
+    .ownThread,
     .disabled(if: Sanitizer.isAny, "a sanitizer copies its locks, and calls a leak what a child inherits"))
 struct ForkProcessTests {
     @Test func `A child has a new loop, and invalidating its parent's timer does not affect the parent`() async {

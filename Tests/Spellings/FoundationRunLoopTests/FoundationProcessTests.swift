@@ -6,7 +6,7 @@ import Testing
 
 /// What of Foundation works while the main thread sleeps in this package's loop, and the other way round.
 @Suite(
-    .ownThread, .timeLimit(.minutes(10)),
+    .ownThread,
     .enabled(if: BuiltPrograms.path("FoundationRunLoopPrograms") != nil, "the programs were not built"))
 struct FoundationProcessTests {
     private func scene(_ name: String) throws -> [String] {

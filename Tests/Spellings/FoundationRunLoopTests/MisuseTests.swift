@@ -13,7 +13,7 @@ import class FoundationRunLoop.RunLoop
 import class FoundationRunLoop.Timer
 
 /// Traps that name the remedy, where Foundation is silent, crashes or waits for ever.
-@Suite(.ownThread, .timeLimit(.minutes(10))) struct MisuseTests {
+@Suite(.ownThread) struct MisuseTests {
     // Swift Testing before 6.3 takes no value into an exit test.
     #if compiler(>=6.3)
     @Test func `Running a loop on another thread traps`() async {

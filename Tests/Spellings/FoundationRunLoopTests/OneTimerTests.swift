@@ -11,7 +11,7 @@ import class FoundationRunLoop.RunLoop
 import class FoundationRunLoop.Timer
 
 /// `Timer` and `CFRunLoopTimer` as two names of one object.
-@Suite(.ownThread, .timeLimit(.minutes(10))) struct OneTimerTests {
+@Suite(.ownThread) struct OneTimerTests {
     @Test func `A Timer is a CFRunLoopTimer for Core Foundation's functions`() {
         ManualRunLoop.with { manual in
             let fires = Locked(0)

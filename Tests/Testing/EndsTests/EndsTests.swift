@@ -24,7 +24,7 @@ private let names: [String] =
 /// Every initialiser and setter that takes a number or a duration, with the ends of its type.
 ///
 /// A program of its own says what happens. That takes a minute of both processors, which the gate has not.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .enabled(if: program != nil && isThorough)) struct EndsTests {
+@Suite(.ownThread, .enabled(if: program != nil && isThorough)) struct EndsTests {
     /// What the standard library says by itself: there is no word of what to do instead.
     private static let wordless = [
         "overflow", "Index out of range", "out of range", "cannot be converted", "Double value", "Not enough bits",

@@ -3,12 +3,13 @@
 
 @preconcurrency import CoreFoundation
 import Foundation
+import RunLoopsTestSupport
 import Testing
 
 /// The sections "What Apple's run loop does" of the guide's questions, as programs on the real loops in Foundation on Linux.
 ///
 /// Each test has the name of its page.
-@Suite(.timeLimit(.minutes(10))) struct QuestionTests {
+@Suite(.limited) struct QuestionTests {
     @Test func `CommonModes: a run in the common modes is finished at once`() {
         onThread { #expect(CFRunLoopRunInMode(kCFRunLoopCommonModes, 600, false) == .finished) }
     }

@@ -30,7 +30,7 @@ struct RunnerOutput {
     }
 }
 
-@Suite("Tests that hang", .ownThread, .timeLimit(.minutes(10)))
+@Suite("Tests that hang", .ownThread)
 struct HangProgramTests {
     private static let program = "RunLoopsTestingHangsPrograms"
 

@@ -4,7 +4,7 @@
 import RunLoopsTestSupport
 import Testing
 
-@Suite("A program that hangs, from outside", .ownThread, .timeLimit(.minutes(10)))
+@Suite("A program that hangs, from outside", .ownThread)
 struct OutsideTests {
     private func doctor(_ words: String) throws -> RunnerOutput { try RunnerOutput("runloop", "doctor \(words)") }
 

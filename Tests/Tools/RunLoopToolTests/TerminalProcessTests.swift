@@ -9,7 +9,7 @@ import Testing
 /// The tool that was built beside the tests.
 let builtTool = BuiltPrograms.path("runloop")
 
-@Suite("runloop top on a terminal", .ownThread, .serialized, .timeLimit(.minutes(20)), .enabled(if: builtTool != nil))
+@Suite("runloop top on a terminal", .ownThread, .serialized, .enabled(if: builtTool != nil))
 struct TerminalProcessTests {
     private func expectRestored(_ terminal: PseudoTerminal, sourceLocation: SourceLocation = #_sourceLocation) throws {
         #expect(try terminal.now.flags == terminal.before.flags, sourceLocation: sourceLocation)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import RunLoopsDiagnostics
 
-@Suite("The built tool", .ownThread, .timeLimit(.minutes(10)), .enabled(if: builtTool != nil))
+@Suite("The built tool", .ownThread, .enabled(if: builtTool != nil))
 struct ToolProcessTests {
     /// What the commands print, without errors unless they say so, and their status; `$tool` is the tool,
     /// `$program` a program to look into.

@@ -8,7 +8,7 @@ import Testing
 
 @testable import RunLoopsDiagnostics
 
-@Suite("Findings of the doctor", .ownThread, .timeLimit(.minutes(10)))
+@Suite("Findings of the doctor", .ownThread)
 struct FindingTests {
     /// What is found in a recording of what `body` does.
     private func findings(_ body: (ManualRunLoop) -> Void) throws -> [RunLoop.Trace.Report.Finding] {

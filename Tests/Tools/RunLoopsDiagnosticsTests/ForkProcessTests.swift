@@ -11,7 +11,7 @@ import Testing
 
 /// A forked child is neither watched nor recorded by its parent's tools, and has tools of its own.
 @Suite(
-    .ownThread, .timeLimit(.minutes(10)),
+    .ownThread,
     .disabled(if: Sanitizer.isAny, "a sanitizer copies its locks, and calls a leak what a child inherits"))
 struct ForkProcessTests {
     // The thread sanitizer cannot follow threads that are made after a fork.

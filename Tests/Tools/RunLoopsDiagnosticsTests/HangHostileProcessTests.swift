@@ -7,7 +7,7 @@ import Testing
 
 /// Programs that may die of being watched, each in a process of its own.
 @Suite(
-    "A program whose stack is not what it seems", .ownThread, .timeLimit(.minutes(10)),
+    "A program whose stack is not what it seems", .ownThread,
     .enabled(if: hangPrograms != nil))
 struct HangHostileProcessTests {
     /// The report of the end of the program's one hang, from a program that has survived.

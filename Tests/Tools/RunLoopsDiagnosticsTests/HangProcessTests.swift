@@ -19,7 +19,7 @@ func shell(_ command: String) -> String {
     return String(decoding: bytes, as: UTF8.self)
 }
 
-@Suite("A watched program", .ownThread, .timeLimit(.minutes(10)), .enabled(if: hangPrograms != nil))
+@Suite("A watched program", .ownThread, .enabled(if: hangPrograms != nil))
 struct HangProcessTests {
     private func play(_ scene: String) -> String { shell("exec timeout 400 '\(hangPrograms ?? "")' \(scene) 2>&1") }
 

@@ -9,7 +9,7 @@ import Testing
 
 @testable import RunLoopsDiagnostics
 
-@Suite("The callouts of a busy period", .ownThread, .timeLimit(.minutes(10)))
+@Suite("The callouts of a busy period", .ownThread)
 struct StretchTallyTests {
     private let label = UInt64(UInt(bitPattern: Self.file.utf8Start))
     private static let file: StaticString = "Module/File.swift"
@@ -76,7 +76,7 @@ struct StretchTallyTests {
     }
 }
 
-@Suite("Watching a loop for hangs", .ownThread, .serialized, .timeLimit(.minutes(10)))
+@Suite("Watching a loop for hangs", .ownThread, .serialized)
 struct HangWatchTests {
     /// Runs a loop on a thread of its own, with `body` in a block, until it has been reported, begin and end.
     private func reports(

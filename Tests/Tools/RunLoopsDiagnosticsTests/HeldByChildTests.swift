@@ -9,7 +9,7 @@ import Testing
 @testable import RunLoopsDiagnostics
 
 /// A child between fork and exec holds a copy of each descriptor: an inspector, or a client, that has ended must look ended.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .serialized) struct HeldByChildTests {
+@Suite(.ownThread, .serialized) struct HeldByChildTests {
     private let rounds = isFull ? 1000 : 20
 
     @Test func `A stopped inspector refuses connections even if a child holds copies of its sockets`() throws {

@@ -10,7 +10,7 @@ import Testing
 @testable import RunLoopsDiagnostics
 
 @Suite(
-    "Clients of the inspector that are slow, silent, flooding or gone", .ownThread, .timeLimit(.minutes(10)),
+    "Clients of the inspector that are slow, silent, flooding or gone", .ownThread,
     .serialized)
 struct InspectorBadClientTests {
     /// An inspector, and an inspected loop with a thousand timers.

@@ -11,7 +11,7 @@ import Testing
 
 /// A process whose seccomp filter answers unknown system calls by SIGSYS.
 @Suite(
-    .timeLimit(.minutes(10)),
+    .limited,
     .disabled(if: Sanitizer.isAny, "a sanitizer makes newer system calls of its own"), .needsSystemCallFilter)
 struct InspectorFilterProcessTests {
     @Test func `The inspector answers in a sandbox that kills the process for newer system calls`() async {

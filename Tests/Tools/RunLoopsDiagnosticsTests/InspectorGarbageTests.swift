@@ -10,7 +10,7 @@ import Testing
 
 @testable import RunLoopsDiagnostics
 
-@Suite("Misbehaving clients", .ownThread, .timeLimit(.minutes(10)))
+@Suite("Misbehaving clients", .ownThread)
 struct InspectorGarbageTests {
     private func answers(_ inspector: TestInspector) -> Bool {
         // Places are given back when the inspector's thread has seen a client go.

@@ -21,7 +21,7 @@ private let canBeNobody: Bool = {
     return system("\(asNobody) '\(builtFolder)/runloop' --help >/dev/null 2>&1") == 0
 }()
 
-@Suite("Inspecting another process", .ownThread, .timeLimit(.minutes(10)), .enabled(if: builtFolder != nil))
+@Suite("Inspecting another process", .ownThread, .enabled(if: builtFolder != nil))
 struct InspectorProcessTests {
     private let folder = InspectorFolder()
 

@@ -10,7 +10,7 @@ import Testing
 @testable import RunLoops
 @testable import RunLoopsDiagnostics
 
-@Suite("An inspector", .ownThread, .timeLimit(.minutes(10)))
+@Suite("An inspector", .ownThread)
 struct InspectorTests {
     @Test func `an inspector describes a sleeping loop`() throws {
         let inspector = try TestInspector()

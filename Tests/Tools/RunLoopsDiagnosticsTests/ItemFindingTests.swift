@@ -10,7 +10,7 @@ import Testing
 
 @testable import RunLoopsDiagnostics
 
-@Suite("Findings of the doctor about items", .ownThread, .timeLimit(.minutes(10)))
+@Suite("Findings of the doctor about items", .ownThread)
 struct ItemFindingTests {
     /// What is found in a recording of what `body` does.
     private func findings(_ body: (ManualRunLoop) -> Void) throws -> [RunLoop.Trace.Report.Finding] {

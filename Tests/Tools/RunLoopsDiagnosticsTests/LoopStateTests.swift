@@ -16,7 +16,7 @@ private func inspected(_ loop: RunLoop) -> LoopState? {
     return stream?.state
 }
 
-@Suite("The state of a loop", .ownThread, .timeLimit(.minutes(10)))
+@Suite("The state of a loop", .ownThread)
 struct LoopStateTests {
     private func watched(_ loop: RunLoop) throws -> LoopState { try #require(inspected(loop)) }
 
@@ -96,7 +96,7 @@ struct LoopStateTests {
     }
 }
 
-@Suite("The subscribers of a loop", .ownThread, .timeLimit(.minutes(10)))
+@Suite("The subscribers of a loop", .ownThread)
 struct LoopSubscriberTests {
     @Test func `two recordings of one loop have the same events`() {
         ManualRunLoop.with { manual in

@@ -9,7 +9,7 @@ import Testing
 @testable import RunLoopsDiagnostics
 
 /// Labels of more items than a table of labels has room for.
-@Suite(.ownThread, .timeLimit(.minutes(10))) struct ManyLabelsTests {
+@Suite(.ownThread) struct ManyLabelsTests {
     private static let most = 20_000
 
     @Test func `Tens of thousands of items with one label keep their label and place`() {

@@ -9,7 +9,7 @@ import Testing
 
 @testable import RunLoops
 
-@Suite("Metering", .ownThread, .timeLimit(.minutes(10)))
+@Suite("Metering", .ownThread)
 struct MeteringTests {
     @Test func `a reading has the counts of the loop's work so far`() throws {
         try ManualRunLoop.with { manual in
@@ -148,7 +148,7 @@ struct MeteringTests {
     }
 }
 
-@Suite("A watch on callouts and runs", .ownThread, .timeLimit(.minutes(10)))
+@Suite("A watch on callouts and runs", .ownThread)
 struct LoopWatchTests {
     @Test func `a watch reports slow callouts with label, place and duration, and no kind without a limit`() throws {
         let told = Locked<[RunLoop.Watch.SlowCallout]>([])

@@ -19,7 +19,7 @@ extension RunLoop.Trace {
     }
 }
 
-@Suite("A recording", .ownThread, .timeLimit(.minutes(10)))
+@Suite("A recording", .ownThread)
 struct RecordingTests {
     @Test func `a recording has every phase and callout of a run, with its depth`() {
         ManualRunLoop.with { manual in

@@ -8,7 +8,7 @@ import Testing
 
 @testable import RunLoopsDiagnostics
 
-@Suite("All tools at once", .ownThread, .timeLimit(.minutes(10)))
+@Suite("All tools at once", .ownThread)
 struct SleepingLoopTests {
     @Test func `all tools at once do not wake a sleeping loop`() throws {
         let inspector = try TestInspector()

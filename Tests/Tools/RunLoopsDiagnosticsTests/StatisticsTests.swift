@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CRunLoopsKernel
+import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
 
@@ -63,7 +64,7 @@ struct DurationHistogramTests {
     }
 }
 
-@Suite("Statistics of a loop", .timeLimit(.minutes(10)))
+@Suite("Statistics of a loop", .limited)
 struct LoopStatisticsTests {
     private static func metered(_ loop: RunLoop) throws -> LoopMeter {
         let stream = try #require(LoopStream.of(loop))

@@ -28,7 +28,7 @@ private final class Ending {
     deinit { body() }
 }
 
-@Suite("A subscription", .ownThread, .timeLimit(.minutes(10)))
+@Suite("A subscription", .ownThread)
 struct SubscriptionTests {
     private func subscription(most: Int = .max, over: Locked<Int> = Locked(0)) -> Subscription<Listener> {
         Subscription(most: most, whenOver: { _ in over.withLock { $0 += 1 } }, make: { _, _ in Listener() })

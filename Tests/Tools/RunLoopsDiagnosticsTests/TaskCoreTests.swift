@@ -90,7 +90,7 @@ private struct CoreWriter {
 }
 
 @Suite(
-    "The tasks of a core file", .ownThread, .timeLimit(.minutes(60)),
+    "The tasks of a core file", .ownThread,
     .enabled(if: BuiltPrograms.path("RunLoopsTasksPrograms") != nil))
 struct TaskCoreTests {
     /// Calls the body with the path of a file that has the bytes.

@@ -67,7 +67,7 @@ extension TaskReport {
 }
 
 @Suite(
-    "The tasks of a program", .ownThread, .timeLimit(.minutes(20)),
+    "The tasks of a program", .ownThread,
     .enabled(if: BuiltPrograms.path("RunLoopsTasksPrograms") != nil))
 struct TaskProcessTests {
     @Test func `a task that waits for a group has the group's tasks as children`() throws {

@@ -86,7 +86,7 @@ extension TestMemory {
     }
 }
 
-@Suite("The reader of tasks", .ownThread, .timeLimit(.minutes(60)))
+@Suite("The reader of tasks", .ownThread)
 struct TaskReaderTests {
     private func reader(_ memory: TestMemory) throws -> TaskReader<TestMemory> {
         TaskReader(memory: memory, runtime: try TaskRuntime(memory.writeRuntime(), in: memory))

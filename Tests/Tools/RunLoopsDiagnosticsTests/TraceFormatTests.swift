@@ -34,7 +34,7 @@ private func recordedTrace() -> RunLoop.Trace {
     }
 }
 
-@Suite("The JSON of a trace", .ownThread, .timeLimit(.minutes(10)))
+@Suite("The JSON of a trace", .ownThread)
 struct TraceFormatTests {
     @Test func `the JSON of a trace follows the rules of the format`() async {
         // A process of its own: a storm of signals in another test's threads pushes this one out of the process's row.

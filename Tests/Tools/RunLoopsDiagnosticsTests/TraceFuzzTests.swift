@@ -63,7 +63,7 @@ private struct TraceBreaker {
     }
 }
 
-@Suite("Damaged traces", .ownThread, .timeLimit(.minutes(60)))
+@Suite("Damaged traces", .ownThread)
 struct TraceFuzzTests {
     /// A small trace with something of everything.
     private func smallTrace() -> RunLoop.Trace {

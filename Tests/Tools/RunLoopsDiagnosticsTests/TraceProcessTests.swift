@@ -21,7 +21,7 @@ extension TemporaryDirectory {
     }
 }
 
-@Suite("Recording a program from outside", .ownThread, .timeLimit(.minutes(10)), .enabled(if: tool != nil))
+@Suite("Recording a program from outside", .ownThread, .enabled(if: tool != nil))
 struct TraceProcessTests {
     /// The exit status of a shell's command, with the tool in `$tool` and the folder in `$folder`.
     private func shell(_ command: String, in folder: TemporaryDirectory) -> CInt {

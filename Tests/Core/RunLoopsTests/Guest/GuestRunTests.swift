@@ -9,7 +9,7 @@ import Testing
 @testable import RunLoops
 
 /// Specification 10: runs of a guest, their turns, modes and nesting, and what the system may refuse.
-@Suite(.ownThread, .timeLimit(.minutes(10)))
+@Suite(.ownThread)
 struct GuestRunTests {
     @Test func `runReady notifies observers of afterWaiting after entry and of beforeWaiting before exit`() throws {
         let told = try withGuest { host in

@@ -9,7 +9,7 @@ import Testing
 /// Random operations from three threads under a loop that only ever waits for the descriptor.
 ///
 /// The whole 100,000 of them with `RUNLOOPS_FULL=1`.
-@Suite(.ownThread, .timeLimit(.minutes(10)))
+@Suite(.ownThread)
 struct GuestStressTests {
     private static var operations: Int { getenv("RUNLOOPS_FULL") == nil ? 15_000 : 100_000 }
 

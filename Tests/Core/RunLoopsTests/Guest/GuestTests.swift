@@ -8,7 +8,7 @@ import Testing
 @testable import RunLoops
 
 /// Specification 10: one descriptor for all that a loop waits for.
-@Suite(.ownThread, .timeLimit(.minutes(10)))
+@Suite(.ownThread)
 struct GuestTests {
     /// Long enough for a wake-up that should not be to show.
     private static let idleTime = Duration.milliseconds(30)

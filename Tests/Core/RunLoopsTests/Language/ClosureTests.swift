@@ -7,7 +7,7 @@ import RunLoopsTesting
 import Testing
 
 /// Every way to give a loop a closure, in Swift 6 mode, without `nonisolated(unsafe)` and without `@unchecked`.
-@Suite(.ownThread, .timeLimit(.minutes(10))) struct ClosureTests {
+@Suite(.ownThread) struct ClosureTests {
     /// State of one thread: not Sendable, and mutable.
     private final class Model {
         var count = 0

@@ -6,7 +6,7 @@ import Testing
 
 /// What must not compile, each beside a twin that does.
 @Suite(
-    .ownThread, .timeLimit(.minutes(10)),
+    .ownThread,
     .enabled(if: Compiler() != nil, "there is no swiftc in PATH, or no modules beside the tests"))
 struct CompilerTests {
     struct Pair: CustomTestStringConvertible {

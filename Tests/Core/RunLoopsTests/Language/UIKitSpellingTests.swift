@@ -6,7 +6,7 @@ import Testing
 
 /// What somebody writes who knows UIKit: each line has an error that names the remedy.
 @Suite(
-    .ownThread, .timeLimit(.minutes(10)),
+    .ownThread,
     .enabled(if: Compiler()?.has(["LoopUI"]) ?? false, "there is no swiftc in PATH, or no modules beside the tests"))
 struct UIKitSpellingTests {
     private static let spellings: [(line: String, says: String)] = [

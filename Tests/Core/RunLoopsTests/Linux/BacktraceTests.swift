@@ -7,7 +7,7 @@ import Runtime
 import Testing
 
 /// Specification 8: a stack trace says what kind of callout it is.
-@Suite(.ownThread, .timeLimit(.minutes(10))) struct BacktraceTests {
+@Suite(.ownThread) struct BacktraceTests {
     private static func names() -> [String] {
         // Names alone: places in the sources and inlined functions would take seconds of reading the test program.
         guard let trace = try? Backtrace.capture(limit: nil),

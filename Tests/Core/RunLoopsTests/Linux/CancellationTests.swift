@@ -7,7 +7,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// `pthread_cancel` of a thread that calls a loop.
-@Suite(.ownThread, .timeLimit(.minutes(10))) struct CancellationTests {
+@Suite(.ownThread) struct CancellationTests {
     enum Call: CaseIterable, Sendable {
         case add, stop, wakeUp, perform, changeEvents
     }

@@ -9,7 +9,7 @@ import Testing
 @testable import RunLoops
 
 /// Reaching a loop from other threads while it sleeps, wakes up and is awake.
-@Suite(.ownThread, .timeLimit(.minutes(10))) struct CrossThreadTests {
+@Suite(.ownThread) struct CrossThreadTests {
     /// With a descriptor the loop sleeps on epoll, without on a futex.
     private func prepare(_ loop: RunLoop, _ hasDescriptor: Bool) -> DescriptorPair? {
         loop.addSource()

@@ -8,7 +8,7 @@ import Testing
 @testable import RunLoops
 
 /// The life of descriptor sources on the real kernel: resting, armed, refused, closing.
-@Suite(.ownThread, .timeLimit(.minutes(10))) struct DescriptorSourceTests {
+@Suite(.ownThread) struct DescriptorSourceTests {
     // MARK: Resting
 
     @Test func `A descriptor source without events costs no system call, and its hang-up does not wake the loop`() {

@@ -8,7 +8,7 @@ import Testing
 @testable import RunLoops
 
 /// Real descriptors on the real kernel, with both ways of waiting.
-@Suite(.ownThread, .timeLimit(.minutes(10))) struct DescriptorTests {
+@Suite(.ownThread) struct DescriptorTests {
     static let ways: [FineWait] = [.nanosecondCall, .timerDescriptor]
 
     @Test(arguments: ways) func `A pipe wakes the loop when there is something to read`(way: FineWait) {

@@ -8,7 +8,7 @@ import Testing
 ///
 /// The test runner's main thread belongs to the runner, so a program is made and run: its lines are what is expected.
 @Suite(
-    .ownThread, .timeLimit(.minutes(10)),
+    .ownThread,
     .enabled(if: Compiler() != nil, "there is no swiftc in PATH, or no modules beside the tests"))
 struct MainQueueTests {
     private static let program = """

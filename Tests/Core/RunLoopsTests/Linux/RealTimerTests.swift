@@ -10,7 +10,7 @@ import Testing
 /// Timers in real time: at or after their date, never before.
 ///
 /// How long after is the machine's affair.
-@Suite(.ownThread, .timeLimit(.minutes(10))) struct RealTimerTests {
+@Suite(.ownThread) struct RealTimerTests {
     /// The four ways to sleep: futex or epoll, and both fine waits.
     enum Way: CaseIterable {
         case futex, epoll, timerDescriptor

@@ -10,7 +10,7 @@ import Testing
 /// A loop that the system refuses descriptors or watches: it goes on with what it has, and neither spins nor forgets.
 ///
 /// A wait may end later than it should on a busy machine, and never earlier: so the counts of waits have upper bounds.
-@Suite(.ownThread, .timeLimit(.minutes(10))) struct RunningOutTests {
+@Suite(.ownThread) struct RunningOutTests {
     /// What can be out, as errors of the calls.
     static let refusals = [EMFILE, ENFILE, ENOMEM, ENOSPC]
 

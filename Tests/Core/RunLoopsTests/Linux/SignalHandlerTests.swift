@@ -15,7 +15,7 @@ private let handled = Atomic<Int>(0)
 @Suite(.ownThread, .serialized) struct SignalHandlerTests {
     /// The signal interrupts the loop's own thread at any place: in the turn, on the way to sleep, in the allocator, with
     /// the loop's lock held.
-    @Test(.timeLimit(.minutes(10)))
+    @Test
     func `A signal handler may call wakeUp at any time without waiting or losing the wake-up`() {
         var old = sigaction()
         var action = sigaction()
@@ -57,7 +57,7 @@ private let handled = Atomic<Int>(0)
     }
 
     /// The loop sleeps with nothing to wait for: only the handler of another thread's signal ends the sleep.
-    @Test(.timeLimit(.minutes(10))) func `A wakeUp in a signal handler on another thread ends the sleep`() {
+    @Test func `A wakeUp in a signal handler on another thread ends the sleep`() {
         var old = sigaction()
         var action = sigaction()
         action.__sigaction_handler.sa_handler = { _ in wokenLoop?.wakeUp() }

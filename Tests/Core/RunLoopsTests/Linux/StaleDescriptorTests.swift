@@ -11,7 +11,7 @@ import Testing
 ///
 /// Numbers are reused with `dup2`, which takes the number in the same step: other tests of the process open descriptors
 /// as well.
-@Suite(.ownThread, .timeLimit(.minutes(10))) struct StaleDescriptorTests {
+@Suite(.ownThread) struct StaleDescriptorTests {
     @Test func `The source added for a reused descriptor number is called and the old source is not`() {
         withRealLoop { loop in
             let old = DescriptorPair.pipe()

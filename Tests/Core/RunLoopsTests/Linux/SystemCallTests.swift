@@ -8,7 +8,7 @@ import Testing
 @testable import RunLoops
 
 /// What a loop asks of the system, counted, and what it does when the system refuses.
-@Suite(.ownThread, .timeLimit(.minutes(10))) struct SystemCallTests {
+@Suite(.ownThread) struct SystemCallTests {
     @Test func `An idle loop with one distant timer is not woken`() {
         let calls = CountingCalls()
         withRealLoop(calls: calls) { loop in

@@ -7,7 +7,7 @@ import RunLoopsTesting
 import Testing
 
 /// A mode becomes a common one while a block waits for the common modes: Specification 3.7.5.
-@Suite(.ownThread, .timeLimit(.minutes(10))) struct MarkingTests {
+@Suite(.ownThread) struct MarkingTests {
     /// Another thread marks a mode as common when the loop has looked for closures and is about to sleep in the mode.
     private final class Marking: ManualWorld, @unchecked Sendable {
         let kernel = ManualKernel()

@@ -306,7 +306,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(10)))
+    @Test
     func `A sleeping run finishes after another thread has removed its timer and its source`() {
         withRealLoop { loop in
             let source = loop.addSource()
@@ -322,7 +322,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(10)), arguments: [false, true])
+    @Test(arguments: [false, true])
     func `A run finishes if its mode loses its last timer during the sleep`(isDelayed: Bool) {
         withRealLoop { loop in
             let delay = Duration.milliseconds(200)
@@ -342,7 +342,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(10)))
+    @Test
     func `A sleeping run whose mode loses its last source finishes when something wakes it`() {
         withRealLoop { loop in
             let source = loop.addSource()
@@ -444,7 +444,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(10))) func `Another thread stops an outer run while a nested run sleeps`() {
+    @Test func `Another thread stops an outer run while a nested run sleeps`() {
         withRealLoop { loop in
             loop.addSource()
             let nested = Locked<RunLoop.RunResult?>(nil)

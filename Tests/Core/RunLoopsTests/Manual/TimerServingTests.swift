@@ -9,7 +9,7 @@ import Testing
 @testable import RunLoops
 
 /// What timers of a loop count, where the counts end, and how the cost of a serving grows.
-@Suite(.ownThread, .timeLimit(.minutes(10))) struct TimerServingTests {
+@Suite(.ownThread) struct TimerServingTests {
     // MARK: The sequence
 
     @Test func `A DelayedPerform of a called closure cancels no later closure, even after dates were renumbered`() {

@@ -8,7 +8,7 @@ import Testing
 @testable import RunLoops
 
 /// Blocks of one thread and of many: nothing lost, nothing twice, each poster's in order.
-@Suite(.ownThread, .timeLimit(.minutes(10))) struct BlockQueueTests {
+@Suite(.ownThread) struct BlockQueueTests {
     @Test func `Blocks run once each in the order in which they were posted`() {
         ManualRunLoop.with { manual in
             let ran = Box<[Int]>([])

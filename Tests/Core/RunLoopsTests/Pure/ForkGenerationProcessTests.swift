@@ -11,7 +11,7 @@ import Testing
 
 /// What tells a child from its parent, and what is built on that.
 @Suite(
-    .ownThread, .timeLimit(.minutes(10)),
+    .ownThread,
     .disabled(if: Sanitizer.isAny, "a sanitizer copies its locks, and calls a leak what a child inherits"))
 struct ForkGenerationProcessTests {
     @Test func `A ForkGeneration's isInherited is true in a child and false in the process that made it`() async {

@@ -464,7 +464,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(10)), arguments: [false, true])
+    @Test(arguments: [false, true])
     func `A change by another thread is seen before the sleep, or its wake-up ends the sleep`(
         isWakeUp: Bool
     ) {

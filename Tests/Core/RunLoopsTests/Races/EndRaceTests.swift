@@ -6,7 +6,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Calls on a loop, and on its items, at the moment at which the loop's thread ends.
-@Suite(.ownThread, .serialized, .timeLimit(.minutes(60))) struct EndRaceTests {
+@Suite(.ownThread, .serialized) struct EndRaceTests {
     /// Each round is a thread with a loop: a hundred thousand for each pair would take days.
     private static let rounds = min(raceRounds(orElse: 24), 2_000)
 

@@ -13,7 +13,7 @@ func raceRounds(orElse few: Int) -> Int {
 }
 
 /// Calls of two threads on one item at the same time, while its loops run.
-@Suite(.ownThread, .serialized, .timeLimit(.minutes(60))) struct ItemRaceTests {
+@Suite(.ownThread, .serialized) struct ItemRaceTests {
     private static let rounds = raceRounds(orElse: 16)
     private static var isLarge: Bool { rounds > 16 }
 

@@ -6,7 +6,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Items that leave one loop for another, call by call.
-@Suite(.ownThread, .timeLimit(.minutes(10))) struct MovedItemTests {
+@Suite(.ownThread) struct MovedItemTests {
     /// Adds a timer and an observer to the common modes of `home`, takes them out of each mode by itself, and adds them to
     /// `elsewhere`.
     private func makeMovedItems(_ home: RunLoop, _ elsewhere: RunLoop) -> [RunLoop.Item] {

@@ -7,7 +7,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Calls that no test has thought of.
-@Suite(.ownThread, .serialized, .timeLimit(.minutes(60))) struct RandomRaceTests {
+@Suite(.ownThread, .serialized) struct RandomRaceTests {
     /// `RUNLOOPS_RACE_SEED` makes the same calls once more; threads meet elsewhere each time.
     private static var firstSeed: UInt64 {
         getenv("RUNLOOPS_RACE_SEED").flatMap { UInt64(String(cString: $0)) } ?? UInt64(SystemCalls.now(.realtime))

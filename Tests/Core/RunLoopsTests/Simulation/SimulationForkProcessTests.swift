@@ -7,7 +7,7 @@ import Testing
 
 /// Random programs that fork at random steps, also in callouts, asleep, and from the other thread.
 @Suite(
-    .ownThread, .timeLimit(.minutes(30)),
+    .ownThread,
     .disabled(if: Sanitizer.isAny, "a sanitizer copies its locks, and calls a leak what a child inherits"))
 struct SimulationForkProcessTests {
     @Test func `A fork at any step breaks no rule of the loop in the parent, and the child has a working loop`() async {

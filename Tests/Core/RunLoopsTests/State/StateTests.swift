@@ -10,7 +10,7 @@ import Testing
 /// The state of a loop alone, without a loop, threads, or the system.
 ///
 /// `RUNLOOPS_STEPS` is the number of steps; `RUNLOOPS_STATE_SEED` runs one program again and shows its steps.
-@Suite(.timeLimit(.minutes(10))) struct StateTests {
+@Suite(.limited) struct StateTests {
     @Test func `Random changes keep the state of a loop equal to a model of flat arrays`() throws {
         if let seed = Self.environment("RUNLOOPS_STATE_SEED").flatMap({ UInt64($0) }) { return try Self.fail(at: seed) }
         let usual = Sanitizer.isAny ? 20_000 : isFull ? 10_000_000 : isThorough ? 500_000 : 100_000

@@ -9,7 +9,7 @@ import Testing
 
 /// A forked child does no harm to its parent's loops, whatever it does with them, and has loops of its own.
 @Suite(
-    .ownThread, .timeLimit(.minutes(10)),
+    .ownThread,
     .disabled(if: Sanitizer.isAny, "a sanitizer copies its locks, and calls a leak what a child inherits"))
 struct ForkProcessTests {
     // MARK: The parent's items in the child

@@ -7,7 +7,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Specification 1: loops and threads.
-@Suite(.ownThread, .timeLimit(.minutes(10))) struct LoopIdentityTests {
+@Suite(.ownThread) struct LoopIdentityTests {
     @Test func `RunLoop.current is the same loop for the whole thread`() {
         TestThread.run {
             let loop = RunLoop.current

@@ -7,7 +7,7 @@ import Testing
 @testable import RunLoops
 
 /// The end of a loop's memory, beside calls on items that were in the loop.
-@Suite(.ownThread, .timeLimit(.minutes(10))) struct LoopLifetimeTests {
+@Suite(.ownThread) struct LoopLifetimeTests {
     /// Such an item still takes the lock of its loop, which it does not keep alive.
     @Test func `A loop may be released while another thread uses an item that was in it`() {
         let rounds = isFull ? 500_000 : 20_000

@@ -8,7 +8,7 @@ import RunLoopsTesting
 import Testing
 
 /// A thread with a running loop, for a test: its closures, its end, and what it says when it does not end.
-@Suite(.ownThread, .timeLimit(.minutes(10))) struct LoopThreadTests {
+@Suite(.ownThread) struct LoopThreadTests {
     private struct Failure: Error {}
 
     /// Short: every use of it is waited for in full.

@@ -9,7 +9,7 @@ import Testing
 ///
 /// Each operation runs in a process of its own, whose heap nobody else uses.
 @Suite(
-    .ownThread, .timeLimit(.minutes(10)),
+    .ownThread,
     .disabled(if: Sanitizer.isAny, "a sanitizer has a heap of its own, and finds what is lost itself"))
 struct MemoryProcessTests {
     /// Does `operation` often, and expects that no piece of memory is kept for each: the smallest takes 32 bytes.

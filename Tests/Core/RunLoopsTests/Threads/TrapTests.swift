@@ -8,7 +8,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Misuse ends the process, and says what was wrong and what to do instead.
-@Suite(.ownThread, .timeLimit(.minutes(10))) struct TrapTests {
+@Suite(.ownThread) struct TrapTests {
     @Test func `Adding a local item to the loop of another thread traps`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let other = TestThread.run { RunLoop.current }
