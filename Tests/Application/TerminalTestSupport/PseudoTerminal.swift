@@ -175,7 +175,7 @@ package final class PseudoTerminal {
                 while read(waiting: 0) {}
                 if condition(self) { return }
                 Issue.record(
-                    "no \(what), \(end.map { "\($0)" } ?? "not ended"): \(screen.text)", sourceLocation: sourceLocation)
+                    "no \(what), \(end.map { "\($0)" } ?? state): \(screen.text)", sourceLocation: sourceLocation)
                 throw Missing()
             }
         }
@@ -183,6 +183,21 @@ package final class PseudoTerminal {
 
     package func wait(for text: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
         try wait(text, sourceLocation: sourceLocation) { $0.screen.text.contains(text) }
+    }
+
+    /// What the program does, and its signals, as the kernel shows them.
+    private var state: String {
+        let lines = ["status", "syscall", "wchan"].map { file -> String in
+            guard let stream = fopen("/proc/\(process)/\(file)", "r") else { return "no \(file)" }
+            defer { fclose(stream) }
+            var bytes = [CChar](repeating: 0, count: 4096)
+            let count = fread(&bytes, 1, bytes.count, stream)
+            return String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        }
+        let status = lines[0].split(separator: "\n").filter { line in
+            ["State:", "SigPnd:", "ShdPnd:", "SigBlk:", "SigIgn:", "SigCgt:"].contains { line.hasPrefix($0) }
+        }
+        return "not ended (\(status.joined(separator: " ")) \(lines[1]) \(lines[2]))"
     }
 
     /// What a test waited for did not come: the test is over.
