@@ -258,6 +258,12 @@ plant("now and then later and later", {SOAK: ["p99, µs has grown"]},
        "        var called: FiringTimer?\n",
        "        if PLANT(30) { Plant.delay(30) }\n"
        "        var called: FiringTimer?\n"))
+plant("hang not reported", {SOAK: ["a hang was not reported"]},
+      ("Tools/RunLoopsDiagnostics/Hangs/WatchedLoop.swift",
+       "        setting.annealer.ends(key(report, hang))\n"
+       "        setting.handler(report)\n",
+       "        setting.annealer.ends(key(report, hang))\n"
+       "        if !PLANT(3) { setting.handler(report) }\n"))
 
 # The state alone.
 plant("sleep not shortened", {STATE: ["the sleeping thread was woken 0 times"]},

@@ -370,6 +370,8 @@ extension Simulation {
             asked(now + Self.nanoseconds(length))
             result = loop.loop.run(in: name, for: .milliseconds(length), returnsAfterSource: afterSource)
         }
+        let outer = runs.last { $0.loop === loop }?.handle
+        expect(loop.loop.currentRun == outer, "a run of \(name) returned, and the run around it is not the current one")
         if nextRun == nil { return }
         // No run has begun: there was nothing to run for.
         nextRun = nil
