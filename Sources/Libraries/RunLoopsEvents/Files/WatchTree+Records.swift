@@ -184,6 +184,7 @@ extension WatchTree {
         let (old, new) = (move.directory.path(of: move.name), move.target.path(of: move.newName))
         let file = FileWatch.File(old, isDirectory: move.isDirectory)
         let newFile = FileWatch.File(new, isDirectory: move.isDirectory)
+        let isInDoubt = move.directory.found != nil
         let isKnown = forget(move.name, in: move.directory)
         let child = move.directory.children[move.name]
         if let child, move.target.isInside(child) { return impossible(move, of: child, isKnown: isKnown) }
@@ -191,12 +192,14 @@ extension WatchTree {
         // An empty directory may have been replaced.
         let replaced = move.target.children[move.newName]
         if let replaced, replaced !== child { drop(replaced) }
+        // A look has found what had the name later, and reported it: a directory, or a file in a directory that is still in doubt.
+        let isSame = move.isDirectory ? !isRecursive || !isInDoubt || child != nil : child == nil
         // The event of a move has a text, which cannot name every file.
-        let isWhole = isKnown && newFile.isText
+        let isWhole = isKnown && isSame && newFile.isText
         if isWhole {
             tell(.moved(file, to: newFile.path), .moved)
         } else {
-            if isKnown { tell(.removed(file), .removed) }
+            if isKnown { tell(.removed(FileWatch.File(old, isDirectory: move.isDirectory == isSame)), .removed) }
             if replaced?.isTold == true {
                 tell(.removed(FileWatch.File(new, isDirectory: true)), .removed)
                 tell(.created(newFile), .created)
