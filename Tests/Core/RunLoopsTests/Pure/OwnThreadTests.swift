@@ -4,7 +4,9 @@
 import RunLoopsTestSupport
 import Testing
 
-/// The limit of ``OwnThread``. These tests take such a thread themselves, and have no limit while they wait for it.
+/// The limit of ``OwnThread``.
+///
+/// These tests take such a thread themselves, and have no limit while they wait for it.
 @Suite struct OwnThreadTests {
     @Test func `a test that does not end on its thread is reported and cancelled`() async throws {
         let test = try #require(Test.current)
