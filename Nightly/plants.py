@@ -263,7 +263,7 @@ plant("hang not reported", {SOAK: ["a hang was not reported"]},
        "        setting.annealer.ends(key(report, hang))\n"
        "        setting.handler(report)\n",
        "        setting.annealer.ends(key(report, hang))\n"
-       "        if !PLANT(3) { setting.handler(report) }\n"))
+       "        if !PLANT() { setting.handler(report) }\n"))
 
 # The state alone.
 plant("sleep not shortened", {STATE: ["the sleeping thread was woken 0 times"]},

@@ -25,11 +25,13 @@ enum Agreement {
             print("the file cannot be mapped: \(path)")
             exit(66)
         }
-        nonisolated(unsafe) let words = memory.assumingMemoryBound(to: Atomic<UInt64>.self)
+        let address = UInt(bitPattern: memory)
         startResuming()
         await withDiscardingTaskGroup { group in
             for number in 0..<count {
-                group.addTask(name: "worker \(number)") { await work(number, words + number * wordsOfWorker) }
+                group.addTask(name: "worker \(number)") {
+                    await work(number, address + UInt(number * wordsOfWorker * 8))
+                }
             }
         }
     }
@@ -56,8 +58,10 @@ enum Agreement {
         for one in ready { one.resume() }
     }
 
-    private static func work(_ number: Int, _ words: UnsafeMutablePointer<Atomic<UInt64>>) async {
-        nonisolated(unsafe) let words = words
+    private static func work(_ number: Int, _ address: UInt) async {
+        // SAFETY: the worker's words in the file that is mapped until the process ends.
+        nonisolated(unsafe) let words =
+            UnsafeMutablePointer<Atomic<UInt64>>(bitPattern: address).unsafelyUnwrapped
         func say(_ kind: Kind, _ task: UInt64 = 0) {
             words[0].wrappingAdd(1, ordering: .sequentiallyConsistent)
             words[1].store(kind.rawValue, ordering: .sequentiallyConsistent)
