@@ -186,7 +186,10 @@ let libraries = room(
         // program: Swift has no signal handlers.
         .swift(
             "RunLoopsTerminal",
-            ["RunLoops", "RunLoopsConcurrency", "RunLoopsEvents", "CRunLoopsTerminalRestore", "RunLoopsLibC"]),
+            [
+                "RunLoops", "RunLoopsConcurrency", "RunLoopsEvents", "CRunLoopsKernel", "CRunLoopsTerminalRestore",
+                "RunLoopsLibC",
+            ]),
         .c("CRunLoopsTerminalRestore"),
     ],
     tests: [

@@ -111,8 +111,8 @@ import Testing
     @Test func `A program shows links in a terminal and text in a pipe`() throws {
         let terminal = try PseudoTerminal("link")
         try terminal.wait(for: "the page")
-        let shown = try #require(
-            (0..<40 * 10).map { terminal.screen[$0 % 40, $0 / 40] }.first { $0.text == "p" && $0.link != nil })
+        let linked = (0..<40 * 10).map { terminal.screen[$0 % 40, $0 / 40] }.first { $0.text == "p" && $0.link != nil }
+        let shown = try #require(linked)
         #expect(shown.link?.address == "https://example.org/page%20one")
         #expect(terminal.screen.openLink == nil)
         terminal.send("q")

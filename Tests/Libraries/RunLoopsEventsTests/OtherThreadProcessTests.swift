@@ -10,6 +10,7 @@ import class RunLoops.RunLoop
 
 /// Objects of one thread that another thread uses, as code in language mode 5 can do without a word of the compiler.
 @Suite(.limited) struct OtherThreadProcessTests {
+    #if compiler(>=6.3)
     @Test(arguments: Misuse.calls.keys.sorted())
     func `A method called on another thread than its object's traps with a message that names the remedy`(
         name: String
@@ -19,6 +20,7 @@ import class RunLoops.RunLoop
         }
         expectText(result, "was used by another thread than the one that made it: post the call")
     }
+    #endif
 
     @Test func `The calls above are all public methods of the types that belong to a thread`() throws {
         let sources = URL(filePath: #filePath).deletingLastPathComponent().appending(

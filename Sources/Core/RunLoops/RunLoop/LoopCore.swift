@@ -14,7 +14,7 @@ struct LoopCore: ~Copyable {
     /// Distinguishes the loop from all others of the process.
     let number = UInt32(truncatingIfNeeded: rl_next_number())
     let wakeWord = WakeWord()
-    let blocks = BlockQueue()
+    let blocks: BlockQueue
     /// The instant of the last look at descriptors, set only if the mode had timers or a wake-up was stored.
     ///
     /// Written by the loop's thread, in relaxed order: a timer that another thread adds at the same moment may
@@ -31,9 +31,10 @@ struct LoopCore: ~Copyable {
     /// Whether the loop uses the system's clocks, so that they can be read without a call of the loop's kernel.
     private let hasSystemClock: Bool
 
-    init(kernel: any Kernel, threadID: Int32) {
+    init(kernel: any Kernel, threadID: Int32, blocks: BlockQueue) {
         self.kernel = kernel
         self.threadID = threadID
+        self.blocks = blocks
         runTimeBefore = max(0, rl_thread_processor_time(threadID))
         hasSystemClock = kernel is EpollKernel
     }

@@ -71,10 +71,10 @@ struct LoopMemory {
     private let core: UnsafeMutablePointer<LoopCore>
     private let state: UnsafeMutablePointer<GuardedState>
 
-    init(kernel: any Kernel, threadID: Int32) {
+    init(kernel: any Kernel, threadID: Int32, blocks: BlockQueue) {
         lock = LoopLock.lend()
         core = .allocate(capacity: 1)
-        core.initialize(to: LoopCore(kernel: kernel, threadID: threadID))
+        core.initialize(to: LoopCore(kernel: kernel, threadID: threadID, blocks: blocks))
         state = .allocate(capacity: 1)
         state.initialize(to: GuardedState(core, lock))
     }

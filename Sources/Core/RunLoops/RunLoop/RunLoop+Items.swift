@@ -294,7 +294,7 @@ extension GuardedState {
         switch item {
         case let timer as RunLoop.Timer: isIn(timer, mode)
         case let source as RunLoop.Source: modes[mode].contains(source)
-        case let source as RunLoop.DescriptorSource: modes[mode].descriptors.contains(source)
+        case let source as RunLoop.DescriptorSource: modes[mode].contains(source)
         case let observer as RunLoop.Observer: modes[mode].contains(observer)
         default: false
         }

@@ -106,9 +106,9 @@ public final class RunLoop: @unchecked Sendable {
 
     /// Makes a loop on a kernel, for the thread with this number.
     package init(kernel: any Kernel, threadID: Int32, servesMainQueue: Bool = false) {
-        memory = LoopMemory(kernel: kernel, threadID: threadID)
+        blocks = BlockQueue()
+        memory = LoopMemory(kernel: kernel, threadID: threadID, blocks: blocks)
         mainQueue = servesMainQueue ? MainQueue() : nil
-        blocks = memory.unguarded.pointee.blocks
         if mainQueue != nil {
             withState { MainQueue.reserve($0.modes[GuardedState.defaultMode].mode.readiness) }
         }

@@ -8,8 +8,11 @@ internal import Synchronization
 /// Otherwise a call of a method that does not mutate, and is not inlined, first copies the whole structure to the stack: 288
 /// bytes of ``GuardedState``, a twelfth of the instructions of an event.
 struct PassedByAddress: ~Copyable {
+    // Swift 6.2 refuses to read a part of such a structure where the structure is borrowed; there it is copied.
+    #if compiler(>=6.3)
     // An atomic has to stay where it is.
     private let atomic = Atomic<UInt8>(0)
+    #endif
 }
 
 /// Values that cannot be copied, each with a number: its index.

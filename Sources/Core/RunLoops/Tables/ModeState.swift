@@ -84,6 +84,9 @@ struct ModeState: ~Copyable {
         descriptors = DescriptorTable(readiness: mode.readiness)
     }
 
+    // Not by `descriptors`: Swift 6.2 refuses to read a part of a state that is borrowed from a container.
+    func contains(_ source: RunLoop.DescriptorSource) -> Bool { descriptors.contains(source) }
+
     // MARK: Observers
 
     /// The observers by ascending order, and observers of equal order in the order in which they were added.

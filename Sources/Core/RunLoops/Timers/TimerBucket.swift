@@ -31,6 +31,18 @@ struct TimerBucket: ~Copyable {
 
     var isEmpty: Bool { count == 0 }
 
+    func isVacant() -> Bool { count == 0 }
+    func firstDate() -> Int64 { queue.firstDate }
+    func sleepLimit() -> Int64 { queue.sleepLimit }
+    func queueCount() -> Int { queue.count }
+    func firstToServe(at now: Int64, isAwakeAnyway: Bool) -> Int64? {
+        queue.firstToServe(at: now, isAwakeAnyway: isAwakeAnyway)
+    }
+
+    func visit(
+        _ list: borrowing DueList<RunLoop.Timer>, _ body: (TimerHeap.Entry, RunLoop.Timer?, ItemLabel?) -> Void
+    ) { queue.visit(list, body) }
+
     func contains(_ mode: Int) -> Bool { modes[0] == mode || hasSeveralModes && modes.contains(mode) }
 }
 

@@ -37,7 +37,7 @@ extension GuardedState {
     }
 
     private func isEmptyChanged(of bucket: BucketNumber) {
-        for mode in buckets[bucket].modes { modes[mode].countBusyBuckets(buckets[bucket].isEmpty ? -1 : 1) }
+        for mode in buckets[bucket].modes { modes[mode].countBusyBuckets(buckets[bucket].isVacant() ? -1 : 1) }
     }
 
     // MARK: Adding and removing
@@ -286,7 +286,7 @@ extension GuardedState {
     private func firstMonotonicDate(in mode: Int) -> Int64 {
         var first = Int64.max
         for bucket in modes[mode].buckets where buckets[bucket].clock == .monotonic {
-            first = min(first, buckets[bucket].queue.firstDate)
+            first = min(first, buckets[bucket].firstDate())
         }
         return first
     }
@@ -299,7 +299,7 @@ extension GuardedState {
         for index in modes[mode].buckets.indices {
             let bucket = modes[mode].buckets[index]
             let clock = buckets[bucket].clock
-            limit[clock] = min(limit[clock], buckets[bucket].queue.sleepLimit)
+            limit[clock] = min(limit[clock], buckets[bucket].sleepLimit())
         }
         return limit
     }
@@ -315,7 +315,7 @@ extension GuardedState {
             let bucket = modes[mode].buckets[index]
             let clock = buckets[bucket].clock
             let bucketNow = clock == .monotonic ? now : core.now(clock)
-            guard let date = buckets[bucket].queue.firstToServe(at: bucketNow, isAwakeAnyway: isAwakeAnyway) else {
+            guard let date = buckets[bucket].firstToServe(at: bucketNow, isAwakeAnyway: isAwakeAnyway) else {
                 continue
             }
             // Dates of other clocks, as they would read on the monotonic clock.
@@ -334,9 +334,9 @@ extension GuardedState {
             if let nearest, nearest.distance <= distance { return }
             nearest = (distance, RunLoop.Instant(nanoseconds: date, clock: clock))
         }
-        for bucket in modes[mode].buckets where buckets[bucket].queue.count > 0 {
+        for bucket in modes[mode].buckets where buckets[bucket].queueCount() > 0 {
             let clock = buckets[bucket].clock
-            consider(buckets[bucket].queue.firstDate, clock, core.now(clock))
+            consider(buckets[bucket].firstDate(), clock, core.now(clock))
         }
         for timer in firingTimers(in: mode) { consider(timer.fire, timer.clock, core.now(timer.clock)) }
         return nearest?.instant
@@ -358,7 +358,7 @@ extension GuardedState {
     ) {
         for bucket in modes[mode].buckets {
             let clock = buckets[bucket].clock
-            buckets[bucket].queue.visit(dueList) { body(clock, $0, $1, $2) }
+            buckets[bucket].visit(dueList) { body(clock, $0, $1, $2) }
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CRunLoopsKernel
 internal import CRunLoopsTerminalRestore
 package import RunLoops
 internal import RunLoopsEvents

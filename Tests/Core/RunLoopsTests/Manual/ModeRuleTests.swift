@@ -191,6 +191,7 @@ import Testing
         }
     }
 
+    #if compiler(>=6.3)
     @Test(arguments: CallInCommonModes.allCases)
     fileprivate func `A call that names one mode traps if it is given the common modes`(call: CallInCommonModes) async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -203,6 +204,7 @@ import Testing
         }
         expectText(result, "Common is a mark on modes, not a mode")
     }
+    #endif
 
     @Test func `A mode without sources, timers and blocks is empty`() throws {
         try ManualRunLoop.with { manual in

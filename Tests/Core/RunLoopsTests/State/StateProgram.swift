@@ -42,7 +42,7 @@ final class StateProgram {
         // The first number of neighbouring seeds is alike.
         _ = random.next()
         // A thread of another process, so that each change counts as one of another thread.
-        memory = LoopMemory(kernel: kernel, threadID: 1)
+        memory = LoopMemory(kernel: kernel, threadID: 1, blocks: BlockQueue())
         maxBuckets = random.oneIn(2) ? Int.random(in: 4...7, using: &random) : 100
         log = keepsLog ? [] : nil
         memory.publish()
