@@ -185,7 +185,7 @@ package final class PseudoTerminal {
         try wait(text, sourceLocation: sourceLocation) { $0.screen.text.contains(text) }
     }
 
-    /// What the program does, and its signals, as the kernel shows them.
+    /// The program's state and its signals, as the kernel shows them.
     private var state: String {
         let lines = ["status", "syscall", "wchan"].map { file -> String in
             guard let stream = fopen("/proc/\(process)/\(file)", "r") else { return "no \(file)" }
