@@ -85,7 +85,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
-        // The same in instructions, for Scripts/growth.
+        // The same in instructions, for Benchmarks/growth.
         .executableTarget(
             name: "growth",
             dependencies: [
@@ -130,7 +130,7 @@ let package = Package(
                 .product(name: "CoreFoundationRunLoop", package: "swift-run-loops"),
             ],
             swiftSettings: strict),
-        // What it costs to be recorded and looked at; Scripts/trace-cost runs these.
+        // What it costs to be recorded and looked at; Benchmarks/trace-cost runs these.
         .target(
             name: "TraceCost",
             dependencies: ["Workloads", .product(name: "RunLoops", package: "swift-run-loops")],

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Does one operation to each of n items, for Scripts/growth to count the instructions:
+// Does one operation to each of n items, for Benchmarks/growth to count the instructions:
 //
 //   growth              the names of the operations
 //   growth NAME N

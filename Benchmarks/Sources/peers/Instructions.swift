@@ -3,10 +3,10 @@
 
 internal import Foundation
 
-/// How many instructions an operation of this package takes, as Scripts/instructions counts them.
+/// How many instructions an operation of this package takes, as Benchmarks/instructions counts them.
 enum Instructions {
     static func measure(_ peer: Peer) -> Program.Outcome {
-        let script = Command.repository.appendingPathComponent("Scripts/instructions").path
+        let script = Command.repository.appendingPathComponent("Benchmarks/instructions").path
         let text = Command.output(script, ["--plain", "--program", Program(peer.program).path])
         let figures = text.split(separator: "\n").compactMap { line -> (String, Double)? in
             let words = line.split(separator: " ")

@@ -67,7 +67,7 @@ struct Page {
         }
         let command =
             kind == Run.instructions.kind
-            ? "Scripts/instructions" : "swift run -c release --package-path Benchmarks peers --matrix --only \(kind)"
+            ? "Benchmarks/instructions" : "swift run -c release --package-path Benchmarks peers --matrix --only \(kind)"
         return
             (["## \(kind): \(Run.about(kind))", "```sh\n\(command)\n```", table.text]
             + notes.texts.enumerated().map { "[\($0 + 1)] \($1)" }).joined(separator: "\n\n")

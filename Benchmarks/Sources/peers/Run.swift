@@ -11,7 +11,7 @@ struct Run: Sendable {
         case start(isStatic: Bool)
         /// strace counts the calls of a short and a longer run; `operations` per unit of `argument`.
         case systemCalls(argument: String, short: Int, long: Int)
-        /// Scripts/instructions counts them.
+        /// Benchmarks/instructions counts them.
         case instructions
     }
 

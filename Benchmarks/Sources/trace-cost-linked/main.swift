@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A program that links RunLoopsDiagnostics, and uses it as its first argument says: Scripts/trace-cost.
+// A program that links RunLoopsDiagnostics, and uses it as its first argument says: Benchmarks/trace-cost.
 
 import Glibc
 import RunLoops

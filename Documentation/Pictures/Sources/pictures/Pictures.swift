@@ -56,7 +56,8 @@ struct Pictures {
                         if !onlyChecks {
                             try svg.write(to: file)
                         } else if (try? Data(contentsOf: file)) != svg {
-                            problems.append("\(path)/\(file.lastPathComponent) is not what Scripts/pictures writes")
+                            problems.append(
+                                "\(path)/\(file.lastPathComponent) is not what Documentation/Pictures/draw writes")
                         }
                     }
                 } catch let complaint as Complaint {

@@ -11,7 +11,7 @@ import Testing
 
 /// Recordings of stories, in virtual time.
 ///
-/// Scripts/pictures makes pictures of the recordings in Golden.
+/// Documentation/Pictures/draw makes pictures of the recordings in Golden.
 @MainActor @Suite struct StoryTraceTests {
     @Test func `The launch, Ctrl-Z and the resumption match their recording`() throws {
         let delegate = RecordedDelegate()

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #ifdef RUNLOOPS_WITHOUT_TRACING
-// For Scripts/trace-cost alone: measures the cost of the question by leaving it out.
+// For Benchmarks/trace-cost alone: measures the cost of the question by leaving it out.
 static inline bool rl_is_recorded(void) { return false; }
 #else
 // Whether anybody records at present. Relaxed: a thread that reads it late misses a stamp, which is allowed for.

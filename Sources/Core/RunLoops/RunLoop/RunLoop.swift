@@ -46,7 +46,7 @@ public final class RunLoop: @unchecked Sendable {
     // MARK: The loop's thread
 
     #if RUNLOOPS_WITHOUT_TRACING
-    /// Always `nil`; compiled for Scripts/trace-cost alone, which measures what the test for a tracer costs.
+    /// Always `nil`; compiled for Benchmarks/trace-cost alone, which measures what the test for a tracer costs.
     package var tracer: (any LoopTracer)? {
         get { nil }
         set {}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The swift-run-loops contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Prints the page of every name, from what Scripts/census-foundation found in the folder that is the argument."""
+"""Prints the page of every name, from what Tests/Spellings/census-foundation found in the folder that is the argument."""
 
 import json
 import re
@@ -45,7 +45,7 @@ def names(module):
 
 def refused():
     """Each name of Refused.swift with what the compiler says, which says nothing else."""
-    with open("Scripts/census-foundation.d/Refused.swift") as source:
+    with open("Tests/Spellings/census-foundation.d/Refused.swift") as source:
         lines = source.read().splitlines()
     said = {}
     with open(f"{folder}/refused") as output:
@@ -75,7 +75,7 @@ rows = refused()
 
 print("# Every Name\n\nEach name that Foundation has for run loops, timers, ports and notification queues, and what differs.\n")
 print("## Overview\n")
-print("The script `Scripts/census-foundation` generates this page from what the compiler knows of both modules. An empty last")
+print("The script `Tests/Spellings/census-foundation` generates this page from what the compiler knows of both modules. An empty last")
 print("column means: the same as on Apple's systems. Names of Core Foundation, such as `CFRunLoopGetCurrent`, come with this")
 print("module too: the page *Every name* of [CoreFoundationRunLoop](/documentation/corefoundationrunloop) has them.\n")
 shown = {name for name in ours if not DERIVED.search("." + name)}

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The program whose system calls Scripts/syscalls counts: `syscalls CASE COUNT` does one kind of operation COUNT times, on a thread of its own,
+// The program whose system calls Benchmarks/syscalls counts: `syscalls CASE COUNT` does one kind of operation COUNT times, on a thread of its own,
 // since the main loop has the main dispatch queue to look after as well.
 
 import Dispatch

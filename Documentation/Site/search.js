@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The search of every page: the key "/" or the button opens it. It knows all names of all libraries and the words of the guide's pages
-// (search.json, which Scripts/site.d/finish writes and which is loaded when the search is opened first).
+// (search.json, which Documentation/Site/finish writes and which is loaded when the search is opened first).
 (() => {
   const base = document.currentScript.dataset.base;
   const host = document.createElement("div");
