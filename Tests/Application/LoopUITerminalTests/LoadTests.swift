@@ -57,6 +57,18 @@ import Testing
         if isFull { print("resize: 1,000 sizes in \(time), \(layouts) layouts") }
     }
 
+    /// Without another size here: the kernel sends the signal, and the program reads the size when it has changed back.
+    @Test func `A size that has changed and changed back before the program reads it is drawn anew`() throws {
+        let report = Report()
+        let terminal = try start("keys", report)
+        terminal.useScreen(columns: 80, rows: 24)
+        kill(terminal.process, SIGWINCH)
+        try terminal.wait(for: "size 80 24.")
+        terminal.send("q")
+        #expect(terminal.waitForEnd() == .status(0))
+        #expect(terminal.screen.complaints == [])
+    }
+
     @Test func `The size of a terminal is limited to 1000 columns and 400 rows`() throws {
         let terminal = try PseudoTerminal("keys", columns: 65_535, rows: 65_535)
         try terminal.wait("the size") { $0.screen.text(row: 5).contains("size 1000 400.") }

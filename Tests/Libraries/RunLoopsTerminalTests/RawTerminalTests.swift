@@ -202,6 +202,10 @@ import Testing
         }
         terminal.resize(columns: 50, rows: 10)
         try terminal.wait(for: "size 50 10.")
+        // As after two changes, of which the second takes the first back.
+        terminal.useScreen(columns: 50, rows: 10)
+        kill(terminal.process, SIGWINCH)
+        try terminal.wait(for: "size 50 10.")
         try quit(terminal)
     }
 

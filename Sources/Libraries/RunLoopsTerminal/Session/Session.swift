@@ -137,9 +137,14 @@ package import RunLoops
 
     // MARK: Size
 
+    /// Called for SIGWINCH.
+    ///
+    /// The size can be the last one that was taken: the terminal had another one in between, and has moved and cut what
+    /// it shows.
     private func askSize() {
         guard !isSuspended, let connection, let new = Device.size(connection.output) else { return }
-        if takeSize(new) { handle(.resized(size)) }
+        if !takeSize(new) { forget() }
+        handle(.resized(size))
     }
 
     /// Sets the size; returns whether the size or the letters' size has changed.
