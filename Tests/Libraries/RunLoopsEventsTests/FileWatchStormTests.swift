@@ -12,7 +12,7 @@ import Testing
 
 /// Several threads move directories, faster than the watch reads.
 @Suite(.ownThread, .leavesNothing) struct FileWatchStormTests {
-    private static let rounds = isFull ? 100 : isThorough ? 20 : 3
+    private static let rounds = isFull ? 25 : isThorough ? 20 : 3
 
     private static var queueLength: Int {
         let file = open("/proc/sys/fs/inotify/max_queued_events", O_RDONLY | O_CLOEXEC)
