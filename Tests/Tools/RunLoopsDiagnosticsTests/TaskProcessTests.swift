@@ -8,6 +8,10 @@ import Testing
 
 @testable import RunLoopsDiagnostics
 
+/// Whether the runtime has the names of its internal functions, by which the tasks that end a sleep are known. Debian strips them.
+private let runtimeHasNames =
+    shell(#"readelf -SW "$(grep -om1 '/.*libswift_Concurrency.so' /proc/\#(getpid())/maps)" | grep -c symtab"#) != "0\n"
+
 /// A program that plays a scene with tasks until the object is released.
 final class TaskScene {
     private let process = Process()
@@ -144,11 +148,11 @@ struct TaskProcessTests {
         let report = try TaskScene("sleeping", "1000").report { report in
             // The task for the end of a sleep is made after the one that sleeps, perhaps while the memory is searched.
             report.tasks.count { $0.wait == .sleep && !$0.isSleepTimer } == 1001
-                && report.tasks.count(where: \.isSleepTimer) == 1001
+                && (!runtimeHasNames || report.tasks.count(where: \.isSleepTimer) == 1001)
         }
         let line = report.lines.first { $0.contains(" and 999 tasks like it: suspended, waits for the end of a sleep") }
         #expect(line != nil, "\(report.lines.prefix(20))")
-        #expect(report.tasks.count(where: \.isSleepTimer) == 1001)
+        #expect(report.tasks.count(where: \.isSleepTimer) == (runtimeHasNames ? 1001 : 0))
         #expect(report.lines.count < 20, "\(report.lines.prefix(40))")
     }
 
@@ -197,7 +201,7 @@ struct TaskProcessTests {
         let report = try TaskScene(path: path, ["deadlock", "2"]).report { !$0.rings.isEmpty }
         #expect(report.rings.first?.map { report.tasks[$0].name } == ["knot 0", "knot 1"])
         let stack = report["knot 0"]?.stack ?? []
-        #expect(stack.contains("Swift.Task.value.getter : A"), "\(stack)")
+        #expect(stack.contains("Swift.Task.value.getter : A") == runtimeHasNames, "\(stack)")
         #expect(!stack.contains { $0.contains("takeASlot") })
         let actor = try TaskScene(path: path, ["actor"])
         #expect(try actor.report(until: "taker", waitsFor: .actor("Store"))["taker"]?.state == "enqueued")

@@ -141,6 +141,9 @@ private final class ProcessRecording: @unchecked Sendable {
     func prepare() {
         typealias Event = RunLoop.Trace.Event
         var trace = recording.trace()
+        let ring = EventRing(capacity: 1)
+        ring.write(RawEvent(time: 1))
+        _ = ring.read().events.compactMap(Event.init)
         // Names of many lengths: an array that is filled exactly appends by another function of the standard library.
         for length in 0..<64 {
             let name = String(repeating: "x", count: length)
@@ -151,7 +154,13 @@ private final class ProcessRecording: @unchecked Sendable {
                 .runEnded(.finished),
             ]
             let events = kinds.map { Event(time: 1, depth: 0, kind: $0) }
-            trace.loops.append(RunLoop.Trace.Loop(thread: 1, name: name, isMain: false, events: events, lost: 0))
+            var loop = RunLoop.Trace.Loop(thread: 1, name: name, isMain: false, events: events, lost: 0)
+            loop.modesRun = [.default]
+            loop.pages = [ItemPage(time: 1, items: [], unserved: [])]
+            trace.loops.append(loop)
+            let items = [LoopItemsReport.Item(label: name, modes: [name])]
+            let page = LoopItemsReport.Page(items: items, unserved: [LoopItemsReport.Unserved(label: name)])
+            _ = LoopItemsReport(modesRun: [name], pages: [page]).asJSON?.text
             _ = JSON.string(name).text
             _ = JSON.string(name + "\"").text
         }
