@@ -8,7 +8,9 @@ import Testing
 
 @testable import RunLoopsDiagnostics
 
-/// Whether the runtime has the names of its internal functions, by which the tasks that end a sleep are known. Debian strips them.
+/// Whether the runtime has the names of its internal functions, by which the tasks that end a sleep are known.
+///
+/// Debian strips them.
 private let runtimeHasNames =
     shell(#"readelf -SW "$(grep -om1 '/.*libswift_Concurrency.so' /proc/\#(getpid())/maps)" | grep -c symtab"#) != "0\n"
 
