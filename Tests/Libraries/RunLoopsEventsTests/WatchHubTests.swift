@@ -147,15 +147,15 @@ import Testing
         #expect(second.add(path, UInt32(IN_DELETE)) == watch)
         directory.write("new")
         unlink(directory.path("new"))
-        #expect(Self.changes(second.read(), watch) == ["new \(IN_DELETE)"])
-        #expect(Self.changes(first.read(), watch) == ["old \(IN_CREATE)", "new \(IN_CREATE)"])
+        #expect(Self.changes(Self.readAll(second), watch) == ["new \(IN_DELETE)"])
+        #expect(Self.changes(Self.readAll(first), watch) == ["old \(IN_CREATE)", "new \(IN_CREATE)"])
         // A user that removes its watch and adds it again gets nothing from before.
         directory.write("gone")
-        _ = second.read()
+        _ = Self.readAll(second)
         first.remove(watch)
         #expect(first.add(path, UInt32(IN_CREATE)) == watch)
         directory.write("later")
-        #expect(Self.changes(first.read(), watch) == ["later \(IN_CREATE)"])
+        #expect(Self.changes(Self.readAll(first), watch) == ["later \(IN_CREATE)"])
         second.remove(watch)
         first.remove(watch)
         directory.write("last")
@@ -168,7 +168,7 @@ import Testing
         #expect(first.add(path, UInt32(IN_CREATE)) == -EBADF)
     }
 
-    @Test func `A mask with fewer bits is the kernel's mask while the watch has one user`() throws {
+    @Test func `Bits that no user of a watch asks for any more are taken from the kernel's mask`() throws {
         let directory = TemporaryDirectory()
         let (hub, first) = WatchHub.withUser(Descriptor(try check("inotify_init1", rl_inotify_create())))
         let path = try SystemText(directory.path, for: "test")
@@ -177,11 +177,65 @@ import Testing
         directory.write("file")
         #expect(first.bytesWaiting == 0)
         let second = try #require(hub.makeUser())
+        #expect(second.add(path, Self.directoryChanges) == watch)
+        #expect(second.add(path, UInt32(IN_DELETE)) == watch)
+        directory.write("second")
+        #expect(first.bytesWaiting == 0)
         #expect(second.add(path, UInt32(IN_CREATE)) == watch)
         #expect(first.add(path, UInt32(IN_DELETE)) == watch)
         directory.write("other")
         #expect(Self.changes(first.read(), watch) == [])
         #expect(Self.changes(second.read(), watch) == ["other \(IN_CREATE)"])
+    }
+
+    /// The kernel takes a path for a mask, and another directory may come to the path at that moment.
+    @Test func `A user whose mask was replaced by accident receives each record, or an overflow`() throws {
+        let directory = TemporaryDirectory()
+        directory.makeDirectory("first")
+        directory.makeDirectory("second")
+        let (hub, owner) = WatchHub.withUser(Descriptor(try check("inotify_init1", rl_inotify_create())))
+        let other = try #require(hub.makeUser())
+        let path = try SystemText(directory.path("first"), for: "test")
+        for name in ["first", "second"] {
+            #expect(owner.add(try SystemText(directory.path(name), for: "test"), UInt32(IN_CREATE)) > 0)
+        }
+        for round in 0..<(isFull ? 2000 : 100) {
+            let isDone = Locked(false)
+            let exchanging = TestThread {
+                for number in 0..<50 {
+                    _ = exchangeFiles(directory.path("first"), directory.path("second"))
+                    mknod(directory.path("first/\(round) \(number)"), S_IFREG | 0o600, 0)
+                }
+                isDone.withLock { $0 = true }
+            }
+            while !isDone.copy {
+                _ = other.add(path, Self.directoryChanges | UInt32(IN_MOVED_TO))
+                _ = other.add(path, UInt32(IN_DELETE_SELF))
+            }
+            exchanging.join()
+            var records: [InotifyRecord] = []
+            while owner.bytesWaiting > 0 { records += owner.read() }
+            let count = records.count { $0.has(IN_CREATE) }
+            #expect(count == 50 || records.contains { $0.has(IN_Q_OVERFLOW) })
+        }
+    }
+
+    @Test func `A name in a directory above two followed files does not wake the loop`() throws {
+        try withLoop { loop in
+            let directory = TemporaryDirectory()
+            directory.makeDirectory("above")
+            directory.makeDirectory("above/below")
+            let followers = try ["one", "two"].map { name in
+                directory.write("above/below/\(name)")
+                return try FileFollower(directory.path("above/below/\(name)")) { _, _ in }
+            }
+            for follower in followers { add(follower, to: loop) }
+            let user = try WatchHub.makeUser(for: SystemCalls.threadID)
+            directory.write("above/other")
+            unlink(directory.path("above/other"))
+            #expect(user.bytesWaiting == 0)
+            for follower in followers { follower.invalidate() }
+        }
     }
 
     @Test func `A user counts the bytes of records for others, so that marks in the queue are exact`() throws {
@@ -208,6 +262,85 @@ import Testing
         #expect(Self.changes(records, watch) == ["b \(IN_CREATE)"])
         #expect(first.bytesWaiting == 0 && !first.hasUnreported)
         #expect(first.read() == [])
+    }
+
+    @Test func `Users that read in turn share one portion of the queue`() throws {
+        let directory = TemporaryDirectory()
+        let (hub, first) = WatchHub.withUser(Descriptor(try check("inotify_init1", rl_inotify_create())))
+        let second = try #require(hub.makeUser())
+        let path = try SystemText(directory.path, for: "test")
+        let watch = first.add(path, Self.directoryChanges)
+        #expect(second.add(path, Self.directoryChanges) == watch)
+        // Two portions and a half: a record with a short name takes 32 bytes.
+        for number in 0..<2500 {
+            mknod(directory.path("\(number)"), S_IFREG | 0o600, 0)
+            unlink(directory.path("\(number)"))
+        }
+        let all = first.bytesWaiting
+        let records = first.read()
+        #expect(records.count < 5000 && first.bytesWaiting > 0)
+        #expect(second.read() == records)
+        #expect(second.bytesWaiting == first.bytesWaiting)
+        // The call for records of the other user, which it has taken already.
+        #expect(second.read(fromKernel: false) == [])
+        #expect(second.bytesWaiting == first.bytesWaiting)
+        var size = records.reduce(0) { $0 + $1.size }
+        while first.bytesWaiting > 0 {
+            size += first.read().reduce(0) { $0 + $1.size }
+            _ = second.read()
+        }
+        #expect(size == all)
+    }
+
+    @Test func `Records of names that are of no interest to a user are not queued for it`() throws {
+        let directory = TemporaryDirectory()
+        let (hub, first) = WatchHub.withUser(Descriptor(try check("inotify_init1", rl_inotify_create())))
+        let second = try #require(hub.makeUser())
+        let path = try SystemText(directory.path, for: "test")
+        let watch = first.add(path, Self.directoryChanges)
+        #expect(second.add(path, Self.directoryChanges) == watch)
+        second.setNames([watch: try SystemText("mine", for: "test")])
+        let informed = Locked(0)
+        second.whenInformed { informed.increment() }
+        directory.write("other")
+        #expect(Self.changes(first.read(), watch) == ["other \(IN_CREATE)"])
+        first.informUsers()
+        #expect(informed.copy == 0)
+        directory.write("mine")
+        #expect(Self.changes(first.read(), watch) == ["mine \(IN_CREATE)"])
+        first.informUsers()
+        #expect(informed.copy == 1)
+        #expect(Self.changes(second.read(), watch) == ["mine \(IN_CREATE)"])
+        // Another call with the watch asks for all names.
+        #expect(second.add(path, Self.directoryChanges) == watch)
+        unlink(directory.path("other"))
+        #expect(Self.changes(second.read(), watch) == ["other \(IN_DELETE)"])
+    }
+
+    /// Another program makes and removes files in a directory above those of the followers.
+    @Test func `A busy directory above many followers does not keep the loop`() throws {
+        try withLoop { loop in
+            let directory = TemporaryDirectory()
+            directory.makeDirectory("empty")
+            let told = Box<[Int]>([])
+            let followers = try (0..<500).map { number in
+                try FileFollower(directory.path("empty/file \(number)")) { _, _ in told.value.append(number) }
+            }
+            for follower in followers { add(follower, to: loop) }
+            for number in 0..<5000 {
+                mknod(directory.path("\(number)"), S_IFREG | 0o600, 0)
+                unlink(directory.path("\(number)"))
+            }
+            // As many portions as users were read in one turn, and each passed to all of them.
+            let queue = try #require(followers[0].descriptor).number
+            let before = rl_bytes_waiting(queue)
+            loop.runTurn()
+            #expect(before - rl_bytes_waiting(queue) <= 65536)
+            directory.write("empty/file 7")
+            loop.run { told.value == [7] }
+            #expect(told.value == [7])
+            for follower in followers { follower.invalidate() }
+        }
     }
 
     @Test
@@ -265,6 +398,13 @@ import Testing
         #expect(Self.changes(second.read(), watch) == [" \(IN_DELETE_SELF)", " \(IN_IGNORED)"])
         directory.makeDirectory("d")
         #expect(first.add(path, UInt32(IN_CREATE)) > watch)
+    }
+
+    /// All records of the user, in as many portions as there are.
+    private static func readAll(_ user: WatchUser) -> [InotifyRecord] {
+        var records: [InotifyRecord] = []
+        while user.bytesWaiting > 0 { records += user.read() }
+        return records
     }
 
     private static func changes(_ records: [InotifyRecord], _ watch: CInt) -> [String] {

@@ -119,7 +119,7 @@ public final class FileFollower: EventSource, @unchecked Sendable {
     override func ready(_ events: Events) {
         // A call that was made for records of before: the window has opened since.
         if windowTimer != nil, watched.isEmpty { return }
-        let isWorthALook = note()
+        let isWorthALook = note(fromKernel: events.contains(.readable))
         // Inside a handler that runs the loop: what was found before it was called comes first, and does not wait.
         if state.withLock({ !pending.isEmpty }) { return report() }
         guard isWorthALook else { return }
@@ -133,7 +133,7 @@ public final class FileFollower: EventSource, @unchecked Sendable {
         // Before the records are read: another follower that reads later ones then calls this one. And before the
         // handler is called, which may invalidate the follower.
         watched = .readable
-        _ = note()
+        _ = note(fromKernel: true)
         report()
     }
 
@@ -157,9 +157,9 @@ public final class FileFollower: EventSource, @unchecked Sendable {
         }
     }
 
-    private func note() -> Bool {
+    private func note(fromKernel: Bool) -> Bool {
         guard isValid else { return false }
-        let isWorthALook = state.withLock { followed.note(user.read()) }
+        let isWorthALook = state.withLock { followed.note(user.read(fromKernel: fromKernel)) }
         user.informUsers()
         return isWorthALook
     }

@@ -190,7 +190,7 @@ public final class FileWatch: EventSource, @unchecked Sendable {
     override func ready(_ events: Events) {
         // A call that was made for records of before: the window has opened since.
         if windowTimer != nil, watched.isEmpty { return }
-        let (handler, events) = take()
+        let (handler, events) = take(fromKernel: events.contains(.readable))
         if events.isEmpty { return }
         guard let windowTimer else {
             handler?(self, events)
@@ -206,7 +206,7 @@ public final class FileWatch: EventSource, @unchecked Sendable {
         // Before the records are read: another watch that reads later ones then calls this one. And before the handler is
         // called, which may invalidate the watch.
         watched = .readable
-        let (handler, later) = take()
+        let (handler, later) = take(fromKernel: true)
         let events = state.withLock { () -> [Event] in
             defer { waiting = [] }
             return Self.withoutRepetitions(waiting + later)
@@ -215,10 +215,10 @@ public final class FileWatch: EventSource, @unchecked Sendable {
     }
 
     /// What has happened since the last time.
-    private func take() -> (Handler?, [Event]) {
+    private func take(fromKernel: Bool) -> (Handler?, [Event]) {
         guard isValid else { return (nil, []) }
         let taken = state.withLock {
-            tree.apply(user.readMoves())
+            tree.apply(user.readMoves(fromKernel: fromKernel))
             return (handler, tree.takeEvents())
         }
         user.informUsers()

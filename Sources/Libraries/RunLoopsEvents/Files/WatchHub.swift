@@ -11,8 +11,9 @@ internal import RunLoopsSystem
 /// A user of the machine has 128 such descriptors. The kernel has one watch for each inode and descriptor, so that the users of a hub
 /// share the watch of an inode: its mask is the union of theirs, and each user gets the records of its own mask.
 ///
-/// Every user adds the descriptor to its loop. The first user that reads takes a portion of the kernel's queue for all, and then has the
-/// others read what belongs to them. A user counts the whole queue, also the bytes of records for others, so that a place in the queue means
+/// Every user adds the descriptor to its loop. The first user that reads in a turn takes a portion of the kernel's queue for all, and then has
+/// the others read what belongs to them: they take no further portion, so that a turn costs one portion, however many users there are and
+/// however fast the queue fills. A user counts the whole queue, also the bytes of records for others, so that a place in the queue means
 /// the same to all.
 final class WatchHub: Sendable {
     /// A watch of the kernel.
@@ -21,12 +22,26 @@ final class WatchHub: Sendable {
         var mask: UInt32 = 0
         /// The masks that the users have asked for.
         var masks: [Int: UInt32] = [:]
+        /// The name in the directory that is the only one of interest to a user; no entry if all are.
+        var names: [Int: SystemText] = [:]
 
-        /// Sets the mask of a user; returns whether the user is the only one, and the kernel's mask has more bits.
+        /// The bits that the users have asked for.
+        var wanted: UInt32 { masks.values.reduce(0, |) }
+
+        /// Sets the mask of a user; returns whether bits that nobody wants are to be taken from the kernel's mask.
+        ///
+        /// Only for a watch of a few users: to look at the masks of all for each user would be quadratic.
         mutating func add(_ bits: UInt32, of user: Int) -> Bool {
             mask |= bits
             masks[user] = bits
-            return mask != bits && masks.count == 1
+            names[user] = nil
+            return masks.count <= 64 && mask != wanted
+        }
+
+        /// Whether a record is of interest to a user.
+        func concerns(_ user: Int, _ record: InotifyRecord) -> Bool {
+            guard !record.name.isEmpty, let name = names[user] else { return true }
+            return name == record.name
         }
     }
 
@@ -177,25 +192,27 @@ final class WatchHub: Sendable {
         }
     }
 
-    /// Gives a watch of one user a mask with fewer bits, so that the kernel does not wake the loop for the others.
-    ///
-    /// A watch of several users is not narrowed: the kernel takes a path and not a watch, and something else may be there by now.
+    /// Takes the bits that no user has asked for from the kernel's mask, so that the kernel does not wake the loop for them.
     private func narrow(_ path: SystemText, _ mask: UInt32, _ watch: CInt, _ user: Int, _ state: inout State) -> CInt {
-        let bits = mask & ~Self.callFlags
-        let result = path.withCString { rl_inotify_add(file.number, $0, mask) }
+        let wanted = state.watches[watch]?.wanted ?? 0
+        let result = path.withCString { rl_inotify_add(file.number, $0, wanted | mask & Self.callFlags) }
         if result < 0 { return result }
-        if let other = state.watches[result], result != watch {
-            // Something else is at the path since the call before, and other users watch it: they get their mask back.
-            let masks = other.masks.values.reduce(other.mask | bits, |)
-            _ = path.withCString {
-                rl_inotify_add(file.number, $0, masks | mask & Self.callFlags | UInt32(IN_MASK_ADD))
-            }
-            state.watches[result]?.mask = masks
-            state.watches[result]?.masks[user] = bits
-        } else {
-            state.watches[result] = Watch(mask: bits, masks: [user: bits])
+        if result == watch {
+            state.watches[watch]?.mask = wanted
+            return watch
         }
+        // The kernel takes a path and not a watch, and something else is there since the call before.
+        let others = state.watches[result]?.masks.keys.filter { $0 != user } ?? []
+        _ = state.watches[result, default: Watch()].add(mask & ~Self.callFlags, of: user)
+        state.watches[result]?.mask |= wanted
         state.users[user]?.watches.insert(result)
+        if let all = state.watches[result]?.mask, !others.isEmpty {
+            // Other users watch it. They get their bits back, and are told that records may be missing.
+            _ = path.withCString { rl_inotify_add(file.number, $0, all | mask & Self.callFlags | UInt32(IN_MASK_ADD)) }
+            for other in others {
+                push(InotifyRecord(watch: -1, mask: UInt32(IN_Q_OVERFLOW), size: 0), to: other, &state)
+            }
+        }
         return result
     }
 
@@ -213,8 +230,17 @@ final class WatchHub: Sendable {
         }
     }
 
+    /// Sets the only name of interest in each of a user's watches; in the others all names are.
+    fileprivate func setNames(_ names: [CInt: SystemText], of user: Int) {
+        state.withLock { state in
+            guard let watches = state.users[user]?.watches else { return }
+            for watch in watches { state.watches[watch]?.names[user] = names[watch] }
+        }
+    }
+
     private func drop(_ watch: CInt, of user: Int, _ state: inout State) {
         state.watches[watch]?.masks[user] = nil
+        state.watches[watch]?.names[user] = nil
         guard state.watches[watch]?.masks.isEmpty == true else { return }
         state.watches[watch] = nil
         // EINVAL: the kernel has released the watch before.
@@ -236,10 +262,12 @@ final class WatchHub: Sendable {
         state.withLock { state in state.users[user].map { $0.size > 0 || $0.position < state.position } ?? false }
     }
 
-    /// Reads a portion of the kernel's queue, and returns the records of the user.
-    fileprivate func read(for user: Int) -> [InotifyRecord] {
+    /// Returns the records that others have read for the user; if there are none, and `fromKernel` is true, those of the next portion of
+    /// the kernel's queue.
+    fileprivate func read(for user: Int, fromKernel: Bool) -> [InotifyRecord] {
         state.withLock { state in
-            readPortion(&state)
+            let isUnreported = state.users[user].map { $0.size > 0 || $0.position < state.position } ?? false
+            if fromKernel, !isUnreported { readPortion(&state) }
             guard var own = state.users[user] else { return [] }
             var records = own.records
             let rest = state.position - own.position
@@ -286,7 +314,8 @@ final class WatchHub: Sendable {
         if record.has(IN_Q_OVERFLOW) {
             for user in Array(state.users.keys) { push(record, to: user, &state) }
         } else if let watch = state.watches[record.watch] {
-            for (user, mask) in watch.masks where record.mask & (mask | Self.always) != 0 {
+            for (user, mask) in watch.masks
+            where record.mask & (mask | Self.always) != 0 && watch.concerns(user, record) {
                 push(record, to: user, &state)
             }
             guard record.has(IN_IGNORED) else { return }
@@ -336,14 +365,21 @@ final class WatchUser: Sendable {
 
     func remove(_ watch: CInt) { hub.remove(watch, of: number) }
 
+    /// Sets the only name of interest in each watch; in the user's other watches all names are.
+    ///
+    /// Records of other names are not queued for the user. A call of ``add(_:_:)`` with the watch ends that.
+    func setNames(_ names: [CInt: SystemText]) { hub.setNames(names, of: number) }
+
     /// How many bytes of the queue wait to be read: a mark behind all that has happened.
     var bytesWaiting: Int { hub.bytesWaiting(for: number) }
 
     /// Whether a part of the queue was read that this user has not received, and that the descriptor no longer reports.
     var hasUnreported: Bool { hub.hasUnreported(for: number) }
 
-    /// The records that are there: at most as many as a portion has room for, and those that other users have read.
-    func read() -> [InotifyRecord] { hub.read(for: number) }
+    /// Takes the records that other users have read for this one, or, if there are none, a portion of the kernel's queue.
+    ///
+    /// - Parameter fromKernel: Whether the kernel's queue may be read: the descriptor was reported, not the records of another user.
+    func read(fromKernel: Bool = true) -> [InotifyRecord] { hub.read(for: number, fromKernel: fromKernel) }
 
     /// Calls the other users whose records were read meanwhile; with no lock held.
     func informUsers() { hub.informUsers() }
@@ -352,10 +388,10 @@ final class WatchUser: Sendable {
     ///
     /// The kernel queues the halves of a move right after each other, but not in one step. A reader that comes in
     /// between waits a millisecond for the other half: only a move out of the watched paths takes that long.
-    func readMoves() -> [InotifyRecord] {
+    func readMoves(fromKernel: Bool = true) -> [InotifyRecord] {
         var records: [InotifyRecord] = []
-        for _ in 0..<4 {
-            let portion = read()
+        for attempt in 0..<4 {
+            let portion = read(fromKernel: fromKernel || attempt > 0)
             if portion.isEmpty { break }
             records += portion
             if !MovePairs(records).isIncomplete || rl_wait_readable(file.number, 1) <= 0 { break }
