@@ -5,7 +5,10 @@ import Glibc
 package import RunLoops
 
 /// A limit that only a bug reaches: what waits then says so instead of hanging.
-package let plenty = Duration.seconds(getenv("RUNLOOPS_PLENTY").flatMap { Int(String(cString: $0)) } ?? 300)
+///
+/// In a full run the races of one test take longer than five minutes.
+package let plenty = Duration.seconds(
+    getenv("RUNLOOPS_PLENTY").flatMap { Int(String(cString: $0)) } ?? (isFull ? 3600 : 300))
 
 /// Whether random tests and tests of many take as many as a night has time for.
 package let isFull = isSet("RUNLOOPS_FULL")

@@ -113,12 +113,15 @@ import Testing
         }
     }
 
-    /// The name of an exchange is looked at while the move of the file that it had is still in the queue.
-    @Test func `A directory that a look has found in place of a moved file is not reported as moved`() throws {
+    /// The name of an exchange is looked at while the move of what it had is still in the queue.
+    @Test(arguments: [true, false])
+    func `What a look has found in place of a moved entry of another kind is not reported as moved`(
+        isDirectory: Bool
+    ) throws {
         let (directory, user) = (TemporaryDirectory(), try WatchUser.alone())
-        directory.write("first")
-        directory.makeDirectory("second")
-        let system = ExchangedSystem(user, directory)
+        directory.write(isDirectory ? "first" : "second")
+        directory.makeDirectory(isDirectory ? "second" : "first")
+        let system = ExchangedSystem(user, directory, isDirectory: isDirectory)
         var watched = WatchTree(system, isRecursive: true, changes: .standard, excluding: FileWatch.Exclusion([]))
         try watched.insert(directory.path)
         let tree = ReplayedTree(directory.path)
@@ -164,23 +167,30 @@ import Testing
     }
 }
 
-/// A system in which "second" becomes a directory with an entry before it is looked at; the file that had the name is "third" then.
+/// A system in which the file "second" becomes a directory with an entry before it is looked at, or the directory a file; what had the
+/// name is "third" then.
 private final class ExchangedSystem: WatchSystem {
     private let directory: TemporaryDirectory
+    private let isDirectory: Bool
     private(set) var hasChanged = false
 
-    init(_ user: WatchUser, _ directory: TemporaryDirectory) {
-        self.directory = directory
+    init(_ user: WatchUser, _ directory: TemporaryDirectory, isDirectory: Bool) {
+        (self.directory, self.isDirectory) = (directory, isDirectory)
         super.init(user)
     }
 
     override func add(_ path: SystemText, _ mask: UInt32) -> CInt {
-        // Not at the first look, which finds the directory.
-        if !hasChanged, path.bytes.elementsEqual(directory.path("second").utf8), kind(of: path) == 0 {
+        // Not at the first look, before the exchange.
+        let before: CInt = isDirectory ? 0 : 1
+        if !hasChanged, path.bytes.elementsEqual(directory.path("second").utf8), kind(of: path) == before {
             hasChanged = true
             _ = rename(directory.path("second"), directory.path("third"))
-            directory.makeDirectory("second")
-            directory.makeDirectory("second/entry")
+            if isDirectory {
+                directory.makeDirectory("second")
+                directory.makeDirectory("second/entry")
+            } else {
+                directory.write("second")
+            }
         }
         return super.add(path, mask)
     }
