@@ -99,8 +99,7 @@ plant("signal taken after the call", {STRESS: ["did not come (back|to an end)"]}
        "            if PLANT() { calls.takeLate() }\n"
        "            if calls.end() { performer = nil }"))
 plant("signalled source not queued",
-      {RACES: [ISSUE],
-       STRESS: ["signals were seen"],
+      {STRESS: ["signals were seen"],
        "extremes sources": ["performed once"],
        "extremes modes": ["performed their source"]},
       ("Core/RunLoops/Tables/SignalQueue.swift",
