@@ -9,8 +9,11 @@ struct WorkerPool {
     /// The number of scenarios for one worker: few enough that its main loop has not too many modes, and so many that
     /// the start of the worker costs little.
     private static let batch = 250
-    /// The number of seconds without output after which a worker counts as hanging; a healthy scenario is much faster.
+    /// The number of seconds without output after which a worker is ended; a scenario alone is much faster.
     private static let patience: Int64 = 60
+    /// The same for the second run of a scenario: the worker repeats a scenario until its timers come in time, which takes long
+    /// on a machine with too much to do.
+    private static let longPatience: Int64 = 900
 
     let seed: UInt64
     let subject: Subject
@@ -19,6 +22,8 @@ struct WorkerPool {
     var prints: Int
     let isVerbose: Bool
     private var tally = Tally()
+    /// The scenarios whose worker was ended because it wrote nothing, and that run once more.
+    private var repeated: Set<Int> = []
 
     init(seed: UInt64, subject: Subject, jobs: Int, prints: Int, isVerbose: Bool) {
         self.seed = seed
@@ -46,16 +51,18 @@ struct WorkerPool {
             var polled = workers.map { pollfd(fd: $0.output, events: Int16(POLLIN), revents: 0) }
             poll(&polled, nfds_t(polled.count), 1_000)
             for index in workers.indices.reversed() {
+                var isSilent = false
                 if polled[index].revents != 0 {
                     heard[index] = Self.seconds()
                     if workers[index].read({ take($0) }) { continue }
-                } else if Self.seconds() - heard[index] < Self.patience {
-                    continue
                 } else {
+                    let patience = repeated.contains(workers[index].current) ? Self.longPatience : Self.patience
+                    if Self.seconds() - heard[index] < patience { continue }
+                    isSilent = true
                     workers[index].kill()
                 }
                 heard.remove(at: index)
-                waiting += ending(workers.remove(at: index))
+                waiting += ending(workers.remove(at: index), isSilent: isSilent)
             }
         }
         return tally
@@ -83,15 +90,20 @@ struct WorkerPool {
 
     /// Handles the end of a worker; returns the scenarios that it has left out.
     ///
-    /// If the worker crashed or was killed, its present scenario counts as a difference, and the scenarios after it are
-    /// returned.
-    private mutating func ending(_ worker: WorkerProcess) -> [Range<Int>] {
+    /// If the worker crashed, or was ended for the second time in its present scenario because it wrote nothing, this scenario
+    /// counts as a difference. The scenarios after it are returned.
+    private mutating func ending(_ worker: WorkerProcess, isSilent: Bool) -> [Range<Int>] {
         let lastWords = worker.finish()
         guard !worker.hasEnded else { return [] }
+        let number = worker.current
+        let rest = number + 1 < worker.range.upperBound ? [(number + 1)..<worker.range.upperBound] : []
+        if isSilent, repeated.insert(number).inserted {
+            print("scenario \(number) has not ended in \(Self.patience) s, and runs once more")
+            return rest + [number..<number + 1]
+        }
         tally.differences += 1
-        print("CRASH or hang in scenario \(worker.current): \(lastWords)\n")
-        let rest = (worker.current + 1)..<worker.range.upperBound
-        return worker.current + 1 < worker.range.upperBound ? [rest] : []
+        print("CRASH or hang in scenario \(number): \(lastWords)\n")
+        return rest
     }
 
     private static func seconds() -> Int64 {
