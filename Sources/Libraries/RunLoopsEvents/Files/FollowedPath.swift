@@ -192,9 +192,10 @@ struct FollowedPath {
         )
         for watch in outdated { user.remove(watch) }
         names = present
-        // What ``note(_:)`` passes over is not queued. Any name may be the last one in a directory that has others, and what is followed may be
-        // a directory.
-        for everyName in [filled, fileWatch] { if let everyName { present[everyName] = nil } }
+        // Records that ``note(_:)`` ignores are not queued. Two watches need the records of all names: that of a directory whose last entry
+        // may be removed, and that of the followed file, which may be a directory.
+        if let filled { present[filled] = nil }
+        present[watch] = nil
         user.setNames(present)
         fileWatch = watch < 0 ? nil : watch
     }

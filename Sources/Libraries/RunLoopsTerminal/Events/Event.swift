@@ -16,7 +16,8 @@ extension RawTerminal {
         case focus(Bool)
         /// The terminal has another size, or was set up again after a stop or another program.
         ///
-        /// What the program has drawn may be gone. The size can be the last one: the terminal had another one in between.
+        /// What the program has drawn may be gone. The new size can equal the previous one, if the terminal
+        /// had a different size in between.
         case resized(Size)
         /// The terminal's answer to a question.
         case reply(Reply)
